@@ -66,6 +66,24 @@ pub struct Param {
     pub doc: &'static str,
 }
 
+/// A parameter as a row of a table: ns-3's name and Linux's, if it has one; kind and default; a sentence.
+macro_rules! param {
+    ($ns3:expr; $kind:expr => $default:expr; $doc:expr) => {
+        param![$ns3, ""; $kind => $default; $doc]
+    };
+    ($ns3:expr, $linux:expr; $kind:expr => $default:expr; $doc:expr) => {
+        $crate::base::attributes::Param {
+            ns3: $ns3,
+            linux: $linux,
+            kind: $kind,
+            default: $default,
+            doc: $doc,
+        }
+    };
+}
+
+pub(crate) use param;
+
 /// What the registry knows of one algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {

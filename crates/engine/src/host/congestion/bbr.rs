@@ -19,7 +19,7 @@ mod model;
 use super::BuildContext;
 use super::aggregation::Aggregation;
 use super::max_filter::MaxFilter;
-use crate::base::attributes::{Kind, Param, Spec, U32};
+use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::rng::RngStream;
 use crate::base::time::{Rate, Time};
@@ -45,55 +45,18 @@ pub const SPEC: Spec = Spec {
         "the phase of ProbeBW is drawn from stream 4 in every flow, so that all draw the same",
     ],
     params: &[
-        Param {
-            ns3: "Stream",
-            linux: "",
-            kind: U32,
-            default: "4",
-            doc: "Random stream from which the phase of ProbeBW is drawn.",
-        },
-        Param {
-            ns3: "HighGain",
-            linux: "",
-            kind: Kind::Real { min: 1.0, max: 1000.0 },
-            default: "2.89",
-            doc: "Pacing and window gain of Startup.",
-        },
-        Param {
-            ns3: "BwWindowLength",
-            linux: "",
-            kind: U32,
-            default: "10",
-            doc: "Round trips over which the bandwidth's maximum is taken.",
-        },
-        Param {
-            ns3: "RttWindowLength",
-            linux: "",
-            kind: Kind::Time,
-            default: "10s",
-            doc: "Time over which the RTT's minimum is taken.",
-        },
-        Param {
-            ns3: "ProbeRttDuration",
-            linux: "",
-            kind: Kind::Time,
-            default: "200ms",
-            doc: "Time spent in ProbeRTT.",
-        },
-        Param {
-            ns3: "ExtraAckedRttWindowLength",
-            linux: "",
-            kind: U32,
-            default: "5",
-            doc: "Round trips over which the maximum of ACK aggregation is taken, twice.",
-        },
-        Param {
-            ns3: "AckEpochAckedResetThresh",
-            linux: "",
-            kind: U32,
-            default: "4096",
-            doc: "Bytes acknowledged after which an epoch of ACK aggregation ends.",
-        },
+        param!["Stream"; U32 => "4"; "Random stream from which the phase of ProbeBW is drawn."],
+        param!["HighGain"; Kind::Real { min: 1.0, max: 1000.0 } => "2.89";
+            "Pacing and window gain of Startup."],
+        param!["BwWindowLength"; U32 => "10";
+            "Round trips over which the bandwidth's maximum is taken."],
+        param!["RttWindowLength"; Kind::Time => "10s";
+            "Time over which the RTT's minimum is taken."],
+        param!["ProbeRttDuration"; Kind::Time => "200ms"; "Time spent in ProbeRTT."],
+        param!["ExtraAckedRttWindowLength"; U32 => "5";
+            "Round trips over which the maximum of ACK aggregation is taken, twice."],
+        param!["AckEpochAckedResetThresh"; U32 => "4096";
+            "Bytes acknowledged after which an epoch of ACK aggregation ends."],
     ],
 };
 

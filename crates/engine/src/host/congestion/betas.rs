@@ -1,24 +1,14 @@
 //! How far Reno backs off: the shares of the window that are left (RFC 5681, RFC 8511).
 
-use crate::base::attributes::{Attributes, FRACTION, Param};
+use crate::base::attributes::{Attributes, FRACTION, Param, param};
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
 
 /// Of the window, what is left.
-pub(super) const BETA_LOSS: Param = Param {
-    ns3: "BetaLoss",
-    linux: "",
-    kind: FRACTION,
-    default: "0.5",
-    doc: "The share of the window that is left after a loss; from ns-3 3.47 on.",
-};
-pub(super) const BETA_ECN: Param = Param {
-    ns3: "BetaEcn",
-    linux: "",
-    kind: FRACTION,
-    default: "0.7",
-    doc: "The share of the window that is left after a mark with `UseAbe` (RFC 8511); from ns-3 3.47 on.",
-};
+pub(super) const BETA_LOSS: Param = param!["BetaLoss"; FRACTION => "0.5";
+    "The share of the window that is left after a loss; from ns-3 3.47 on."];
+pub(super) const BETA_ECN: Param = param!["BetaEcn"; FRACTION => "0.7";
+    "The share of the window that is left after a mark with `UseAbe` (RFC 8511); from ns-3 3.47 on."];
 
 /// The shares of the window that are left after a loss and, with ABE, after a mark.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@
 //! W_max if it happens below the last one.
 
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{FRACTION, Kind, Param, Spec, U32};
+use crate::base::attributes::{FRACTION, Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
@@ -27,48 +27,17 @@ pub const SPEC: Spec = Spec {
         "an ACK of no segment in slow start wraps the count of segments left",
     ],
     params: &[
-        Param {
-            ns3: "FastConvergence",
-            linux: "fast_convergence",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Give up bandwidth faster when the maximum window shrinks.",
-        },
-        Param {
-            ns3: "Beta",
-            linux: "beta",
-            kind: FRACTION,
-            default: "0.8",
-            doc: "What is left of the window after a loss, as a fraction (Linux writes 819/1024).",
-        },
-        Param {
-            ns3: "MaxIncr",
-            linux: "max_increment",
-            kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-            default: "16",
-            doc: "Largest growth in segments per round trip.",
-        },
-        Param {
-            ns3: "LowWnd",
-            linux: "low_window",
-            kind: U32,
-            default: "14",
-            doc: "Window in segments below which it is Reno.",
-        },
-        Param {
-            ns3: "SmoothPart",
-            linux: "smooth_part",
-            kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-            default: "5",
-            doc: "Round trips to cover the last BinarySearchCoefficient segments to the maximum.",
-        },
-        Param {
-            ns3: "BinarySearchCoefficient",
-            linux: "",
-            kind: Kind::Uint { min: 2, max: u8::MAX as u64 },
-            default: "4",
-            doc: "The search covers the share 1/coefficient of the distance per round trip.",
-        },
+        param!["FastConvergence", "fast_convergence"; Kind::Bool => "true";
+            "Give up bandwidth faster when the maximum window shrinks."],
+        param!["Beta", "beta"; FRACTION => "0.8";
+            "What is left of the window after a loss, as a fraction (Linux writes 819/1024)."],
+        param!["MaxIncr", "max_increment"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "16";
+            "Largest growth in segments per round trip."],
+        param!["LowWnd", "low_window"; U32 => "14"; "Window in segments below which it is Reno."],
+        param!["SmoothPart", "smooth_part"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "5";
+            "Round trips to cover the last BinarySearchCoefficient segments to the maximum."],
+        param!["BinarySearchCoefficient"; Kind::Uint { min: 2, max: u8::MAX as u64 } => "4";
+            "The search covers the share 1/coefficient of the distance per round trip."],
     ],
 };
 

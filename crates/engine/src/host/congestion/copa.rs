@@ -26,7 +26,7 @@
 use std::collections::VecDeque;
 
 use super::BuildContext;
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::control::{CongestionControl, Control};
 use crate::host::tcp::rate::AckSample;
@@ -42,20 +42,9 @@ pub const SPEC: Spec = Spec {
         "after a timeout the window begins anew at two segments",
     ],
     params: &[
-        Param {
-            ns3: "Delta",
-            linux: "delta",
-            kind: Kind::Real { min: 1e-3, max: 1.0 },
-            default: "0.5",
-            doc: "How much delay counts for against throughput, where it does not compete.",
-        },
-        Param {
-            ns3: "ModeSwitching",
-            linux: "",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Compete with flows that fill the queue.",
-        },
+        param!["Delta", "delta"; Kind::Real { min: 1e-3, max: 1.0 } => "0.5";
+            "How much delay counts for against throughput, where it does not compete."],
+        param!["ModeSwitching"; Kind::Bool => "true"; "Compete with flows that fill the queue."],
     ],
 };
 

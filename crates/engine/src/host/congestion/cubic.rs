@@ -15,7 +15,7 @@
 
 use super::BuildContext;
 use super::linux_reno::grow_by_credits;
-use crate::base::attributes::{FRACTION, Kind, Param, Spec, U8, U32};
+use crate::base::attributes::{FRACTION, Kind, Spec, U8, U32, param};
 use crate::base::cpp;
 use crate::base::math;
 use crate::base::time::{Time, seconds};
@@ -44,105 +44,33 @@ pub const SPEC: Spec = Spec {
         "HyStart sees the smoothed RTT (Linux: the samples)",
     ],
     params: &[
-        Param {
-            ns3: "FastConvergence",
-            linux: "fast_convergence",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Give up bandwidth faster when the maximum window shrinks (RFC 9438 section 4.7).",
-        },
-        Param {
-            ns3: "TcpFriendliness",
-            linux: "tcp_friendliness",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Never be slower than Reno would be (RFC 9438 section 4.3).",
-        },
-        Param {
-            ns3: "Beta",
-            linux: "beta",
-            // By 1 - beta ns-3 divides; what comes of 0 makes it loop without end.
-            kind: Kind::Real { min: 0.0, max: 0.999 },
-            default: "0.7",
-            doc: "What is left of the window after a loss, as a fraction (Linux writes 717/1024).",
-        },
-        Param {
-            ns3: "BetaEcn",
-            linux: "",
-            kind: FRACTION,
-            default: "0.85",
-            doc: "The share of the window that is left after a mark with `UseAbe` (RFC 8511); from ns-3 3.47 on.",
-        },
-        Param {
-            ns3: "HyStart",
-            linux: "hystart",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Hybrid slow start.",
-        },
-        Param {
-            ns3: "HyStartLowWindow",
-            linux: "hystart_low_window",
-            kind: U32,
-            default: "16",
-            doc: "Window in segments from which on hybrid slow start is active.",
-        },
-        Param {
-            ns3: "HyStartDetect",
-            linux: "hystart_detect",
-            kind: Kind::Enum(&["PACKET_TRAIN", "DELAY", "BOTH"]),
-            default: "BOTH",
-            doc: "The signs at which slow start ends.",
-        },
-        Param {
-            ns3: "HyStartMinSamples",
-            linux: "",
-            kind: U8,
-            default: "8",
-            doc: "Delay samples of a round before its delay is judged.",
-        },
-        Param {
-            ns3: "HyStartAckDelta",
-            linux: "hystart_ack_delta_us",
-            kind: Kind::Time,
-            default: "2ms",
-            doc: "Largest gap between two ACKs of one train.",
-        },
-        Param {
-            ns3: "HyStartDelayMin",
-            linux: "",
-            kind: Kind::Time,
-            default: "4ms",
-            doc: "Smallest increase of delay that ends slow start.",
-        },
-        Param {
-            ns3: "HyStartDelayMax",
-            linux: "",
-            kind: Kind::Time,
-            default: "1s",
-            doc: "Largest increase of delay that is tolerated in slow start.",
-        },
-        Param {
-            ns3: "CubicDelta",
-            linux: "",
-            kind: Kind::Time,
-            default: "10ms",
-            doc: "Delay samples are ignored for so long after congestion avoidance begins.",
-        },
-        Param {
-            ns3: "CntClamp",
-            linux: "",
-            kind: U8,
-            default: "20",
-            doc: "Most ACKs per segment of growth before the first loss.",
-        },
-        Param {
-            ns3: "C",
-            linux: "",
-            kind: Kind::Real { min: 0.0, max: f64::INFINITY },
-            default: "0.4",
-            doc: "Steepness of the curve, in segments per cubic second.",
-        },
+        param!["FastConvergence", "fast_convergence"; Kind::Bool => "true";
+            "Give up bandwidth faster when the maximum window shrinks (RFC 9438 section 4.7)."],
+        param!["TcpFriendliness", "tcp_friendliness"; Kind::Bool => "true";
+            "Never be slower than Reno would be (RFC 9438 section 4.3)."],
+        // By 1 - beta ns-3 divides; what comes of 0 makes it loop without end.
+        param!["Beta", "beta"; Kind::Real { min: 0.0, max: 0.999 } => "0.7";
+            "What is left of the window after a loss, as a fraction (Linux writes 717/1024)."],
+        param!["BetaEcn"; FRACTION => "0.85";
+            "The share of the window that is left after a mark with `UseAbe` (RFC 8511); from ns-3 3.47 on."],
+        param!["HyStart", "hystart"; Kind::Bool => "true"; "Hybrid slow start."],
+        param!["HyStartLowWindow", "hystart_low_window"; U32 => "16";
+            "Window in segments from which on hybrid slow start is active."],
+        param!["HyStartDetect", "hystart_detect"; Kind::Enum(&["PACKET_TRAIN", "DELAY", "BOTH"]) => "BOTH";
+            "The signs at which slow start ends."],
+        param!["HyStartMinSamples"; U8 => "8";
+            "Delay samples of a round before its delay is judged."],
+        param!["HyStartAckDelta", "hystart_ack_delta_us"; Kind::Time => "2ms";
+            "Largest gap between two ACKs of one train."],
+        param!["HyStartDelayMin"; Kind::Time => "4ms";
+            "Smallest increase of delay that ends slow start."],
+        param!["HyStartDelayMax"; Kind::Time => "1s";
+            "Largest increase of delay that is tolerated in slow start."],
+        param!["CubicDelta"; Kind::Time => "10ms";
+            "Delay samples are ignored for so long after congestion avoidance begins."],
+        param!["CntClamp"; U8 => "20"; "Most ACKs per segment of growth before the first loss."],
+        param!["C"; Kind::Real { min: 0.0, max: f64::INFINITY } => "0.4";
+            "Steepness of the curve, in segments per cubic second."],
     ],
 };
 

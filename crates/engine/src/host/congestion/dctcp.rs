@@ -10,7 +10,7 @@
 
 use super::BuildContext;
 use super::linux_reno::LinuxReno;
-use crate::base::attributes::{FRACTION, Kind, Param, Spec};
+use crate::base::attributes::{FRACTION, Kind, Spec, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -34,27 +34,11 @@ pub const SPEC: Spec = Spec {
          last segment before the change",
     ],
     params: &[
-        Param {
-            ns3: "DctcpShiftG",
-            linux: "dctcp_shift_g",
-            kind: FRACTION,
-            default: "0.0625",
-            doc: "Weight g of the newest window in alpha, as a fraction (Linux writes 4: 2^-4).",
-        },
-        Param {
-            ns3: "DctcpAlphaOnInit",
-            linux: "dctcp_alpha_on_init",
-            kind: FRACTION,
-            default: "1",
-            doc: "First alpha, as a fraction (Linux writes 1024).",
-        },
-        Param {
-            ns3: "UseEct0",
-            linux: "",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Send ECT(0); if false, ECT(1).",
-        },
+        param!["DctcpShiftG", "dctcp_shift_g"; FRACTION => "0.0625";
+            "Weight g of the newest window in alpha, as a fraction (Linux writes 4: 2^-4)."],
+        param!["DctcpAlphaOnInit", "dctcp_alpha_on_init"; FRACTION => "1";
+            "First alpha, as a fraction (Linux writes 1024)."],
+        param!["UseEct0"; Kind::Bool => "true"; "Send ECT(0); if false, ECT(1)."],
     ],
 };
 

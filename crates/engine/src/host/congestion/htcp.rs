@@ -10,7 +10,7 @@
 //! ```
 
 use super::BuildContext;
-use crate::base::attributes::{FRACTION, Kind, Param, REAL, Spec};
+use crate::base::attributes::{FRACTION, Kind, REAL, Spec, param};
 use crate::base::cpp;
 use crate::base::time::{Time, seconds};
 use crate::host::tcp::control::CongestionControl;
@@ -30,27 +30,12 @@ pub const SPEC: Spec = Spec {
          since the last event",
     ],
     params: &[
-        Param {
-            ns3: "DefaultBackoff",
-            linux: "",
-            kind: FRACTION,
-            default: "0.5",
-            doc: "What is left of the window after a loss when the throughput varies.",
-        },
-        Param {
-            ns3: "ThroughputRatio",
-            linux: "",
-            kind: REAL,
-            default: "0.2",
-            doc: "Relative change of throughput up to which the backoff adapts to the RTTs.",
-        },
-        Param {
-            ns3: "DeltaL",
-            linux: "",
-            kind: Kind::Time,
-            default: "1s",
-            doc: "Time after a congestion event during which growth is Reno's.",
-        },
+        param!["DefaultBackoff"; FRACTION => "0.5";
+            "What is left of the window after a loss when the throughput varies."],
+        param!["ThroughputRatio"; REAL => "0.2";
+            "Relative change of throughput up to which the backoff adapts to the RTTs."],
+        param!["DeltaL"; Kind::Time => "1s";
+            "Time after a congestion event during which growth is Reno's."],
     ],
 };
 

@@ -9,7 +9,7 @@
 //! ```
 
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::cpp;
 use crate::base::math;
 use crate::base::time::Time;
@@ -26,13 +26,7 @@ pub const SPEC: Spec = Spec {
         "the initial window and ssthresh are not multiplied by rho (Linux scales cwnd), and an \
          ACK counts once in slow start however many segments it covers",
     ],
-    params: &[Param {
-        ns3: "RRTT",
-        linux: "rtt0",
-        kind: Kind::Time,
-        default: "50ms",
-        doc: "Reference RTT.",
-    }],
+    params: &[param!["RRTT", "rtt0"; Kind::Time => "50ms"; "Reference RTT."]],
 };
 
 #[derive(Debug)]

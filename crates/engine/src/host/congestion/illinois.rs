@@ -14,7 +14,7 @@
 //! alpha_max only after `Theta` rounds of low delay.
 
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{Param, REAL, Spec, U32};
+use crate::base::attributes::{REAL, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -34,62 +34,20 @@ pub const SPEC: Spec = Spec {
         "alpha starts at 10 and beta at 0.5 whatever `AlphaMax` and `BetaBase` are",
     ],
     params: &[
-        Param {
-            ns3: "AlphaMin",
-            linux: "",
-            kind: REAL,
-            default: "0.3",
-            doc: "Least growth in segments per round trip, at the largest delay.",
-        },
-        Param {
-            ns3: "AlphaMax",
-            linux: "",
-            kind: REAL,
-            default: "10",
-            doc: "Most growth in segments per round trip, at low delay.",
-        },
-        Param {
-            ns3: "AlphaBase",
-            linux: "",
-            kind: REAL,
-            default: "1",
-            doc: "Growth in segments per round trip after a timeout.",
-        },
-        Param {
-            ns3: "BetaMin",
-            linux: "",
-            kind: REAL,
-            default: "0.125",
-            doc: "Share of the window that a loss takes away at low delay.",
-        },
-        Param {
-            ns3: "BetaMax",
-            linux: "",
-            kind: REAL,
-            default: "0.5",
-            doc: "Share of the window that a loss takes away at high delay.",
-        },
-        Param {
-            ns3: "BetaBase",
-            linux: "",
-            kind: REAL,
-            default: "0.5",
-            doc: "Share of the window that a loss takes away after a timeout.",
-        },
-        Param {
-            ns3: "WinThresh",
-            linux: "win_thresh",
-            kind: U32,
-            default: "15",
-            doc: "Window below which alpha and beta keep their base (in bytes; meant as segments).",
-        },
-        Param {
-            ns3: "Theta",
-            linux: "theta",
-            kind: U32,
-            default: "5",
-            doc: "Rounds of low delay before alpha returns to its maximum.",
-        },
+        param!["AlphaMin"; REAL => "0.3";
+            "Least growth in segments per round trip, at the largest delay."],
+        param!["AlphaMax"; REAL => "10"; "Most growth in segments per round trip, at low delay."],
+        param!["AlphaBase"; REAL => "1"; "Growth in segments per round trip after a timeout."],
+        param!["BetaMin"; REAL => "0.125";
+            "Share of the window that a loss takes away at low delay."],
+        param!["BetaMax"; REAL => "0.5";
+            "Share of the window that a loss takes away at high delay."],
+        param!["BetaBase"; REAL => "0.5";
+            "Share of the window that a loss takes away after a timeout."],
+        param!["WinThresh", "win_thresh"; U32 => "15";
+            "Window below which alpha and beta keep their base (in bytes; meant as segments)."],
+        param!["Theta", "theta"; U32 => "5";
+            "Rounds of low delay before alpha returns to its maximum."],
     ],
 };
 

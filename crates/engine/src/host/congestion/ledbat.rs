@@ -15,7 +15,7 @@
 use std::collections::VecDeque;
 
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{Kind, Param, REAL, Spec, U32};
+use crate::base::attributes::{Kind, REAL, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
@@ -40,55 +40,19 @@ pub const SPEC: Spec = Spec {
         "cwnd is truncated to whole bytes with each ACK, so that growth stops short of the target",
     ],
     params: &[
-        Param {
-            ns3: "TargetDelay",
-            linux: "target",
-            kind: Kind::Time,
-            default: "100ms",
-            doc: "Queueing delay that the flow may add.",
-        },
-        Param {
-            ns3: "BaseHistoryLen",
-            linux: "base_histo_len",
-            kind: LENGTH,
-            default: "10",
-            doc: "Length of the history of base delays, one a minute.",
-        },
-        Param {
-            ns3: "NoiseFilterLen",
-            linux: "noise_filter_len",
-            kind: LENGTH,
-            default: "4",
-            doc: "Length of the history of current delays, one an ACK.",
-        },
-        Param {
-            ns3: "Gain",
-            linux: "gain_num",
-            kind: REAL,
-            default: "1",
-            doc: "GAIN: segments per round trip at zero queueing delay; at least 1e-6 from ns-3 3.47 on.",
-        },
-        Param {
-            ns3: "SSParam",
-            linux: "do_ss",
-            kind: Kind::Enum(&["no", "yes"]),
-            default: "yes",
-            doc: "Slow start at the beginning and after a timeout.",
-        },
-        Param {
-            ns3: "MinCwnd",
-            linux: "",
-            kind: U32,
-            default: "2",
-            doc: "Smallest window in segments; at least 1 from ns-3 3.47 on.",
-        },
-        Param {
-            ns3: "AllowedIncrease",
-            linux: "",
-            kind: Kind::Real { min: 1e-6, max: f64::MAX },
-            default: "1",
-            doc: "ALLOWED_INCREASE: segments by which the window may exceed what was in flight; from ns-3 3.47 on.",
-        },
+        param!["TargetDelay", "target"; Kind::Time => "100ms";
+            "Queueing delay that the flow may add."],
+        param!["BaseHistoryLen", "base_histo_len"; LENGTH => "10";
+            "Length of the history of base delays, one a minute."],
+        param!["NoiseFilterLen", "noise_filter_len"; LENGTH => "4";
+            "Length of the history of current delays, one an ACK."],
+        param!["Gain", "gain_num"; REAL => "1";
+            "GAIN: segments per round trip at zero queueing delay; at least 1e-6 from ns-3 3.47 on."],
+        param!["SSParam", "do_ss"; Kind::Enum(&["no", "yes"]) => "yes";
+            "Slow start at the beginning and after a timeout."],
+        param!["MinCwnd"; U32 => "2"; "Smallest window in segments; at least 1 from ns-3 3.47 on."],
+        param!["AllowedIncrease"; Kind::Real { min: 1e-6, max: f64::MAX } => "1";
+            "ALLOWED_INCREASE: segments by which the window may exceed what was in flight; from ns-3 3.47 on."],
     ],
 };
 

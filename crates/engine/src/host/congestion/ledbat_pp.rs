@@ -19,7 +19,7 @@
 //! open.
 
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::time::Time;
 use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
@@ -32,20 +32,9 @@ pub const SPEC: Spec = Spec {
     source: "draft-irtf-iccrg-ledbat-plus-plus-01",
     departures: &["a loss during a slowdown halves the window to which it returns"],
     params: &[
-        Param {
-            ns3: "TargetDelay",
-            linux: "target",
-            kind: Kind::Period,
-            default: "60ms",
-            doc: "TARGET: queueing delay that the flow may add.",
-        },
-        Param {
-            ns3: "Slowdowns",
-            linux: "",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Initial and periodic slowdowns.",
-        },
+        param!["TargetDelay", "target"; Kind::Period => "60ms";
+            "TARGET: queueing delay that the flow may add."],
+        param!["Slowdowns"; Kind::Bool => "true"; "Initial and periodic slowdowns."],
     ],
 };
 

@@ -24,7 +24,7 @@
 //! that it has limited.
 
 use super::BuildContext;
-use crate::base::attributes::{Kind, Param, Spec, U32};
+use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::seq::Seq;
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::control::{CongestionControl, Control};
@@ -44,20 +44,10 @@ pub const SPEC: Spec = Spec {
         "losses are detected by the profile's rules, which need not scale with the rate (section 2.3.3)",
     ],
     params: &[
-        Param {
-            ns3: "RttTarget",
-            linux: "prague_rtt_target",
-            kind: Kind::Time,
-            default: "25ms",
-            doc: "Flows with shorter round trips grow as one of this round trip does.",
-        },
-        Param {
-            ns3: "RttTransition",
-            linux: "prague_rtt_transition",
-            kind: U32,
-            default: "500",
-            doc: "Rounds out of slow start before they do.",
-        },
+        param!["RttTarget", "prague_rtt_target"; Kind::Time => "25ms";
+            "Flows with shorter round trips grow as one of this round trip does."],
+        param!["RttTransition", "prague_rtt_transition"; U32 => "500";
+            "Rounds out of slow start before they do."],
     ],
 };
 

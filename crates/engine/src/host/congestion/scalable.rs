@@ -5,7 +5,7 @@
 //! (1 - `MDFactor`) of the FlightSize (paper: a = 0.01, b = 0.125).
 
 use super::BuildContext;
-use crate::base::attributes::{Kind, Param, REAL, Spec};
+use crate::base::attributes::{Kind, REAL, Spec, param};
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
@@ -21,20 +21,9 @@ pub const SPEC: Spec = Spec {
         "ssthresh uses the FlightSize (Linux: cwnd)",
     ],
     params: &[
-        Param {
-            ns3: "AIFactor",
-            linux: "",
-            kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-            default: "50",
-            doc: "Segments acknowledged per segment of growth, if the window is not smaller.",
-        },
-        Param {
-            ns3: "MDFactor",
-            linux: "",
-            kind: REAL,
-            default: "0.125",
-            doc: "Share of the window that a loss takes away.",
-        },
+        param!["AIFactor"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "50";
+            "Segments acknowledged per segment of growth, if the window is not smaller."],
+        param!["MDFactor"; REAL => "0.125"; "Share of the window that a loss takes away."],
     ],
 };
 

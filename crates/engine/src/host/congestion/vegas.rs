@@ -12,7 +12,7 @@
 
 use super::BuildContext;
 use super::new_reno;
-use crate::base::attributes::{Param, Spec, U32};
+use crate::base::attributes::{Spec, U32, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -31,27 +31,9 @@ pub const SPEC: Spec = Spec {
          congestion avoidance, and ssthresh is at least 3/4 cwnd after each round, as in Linux",
     ],
     params: &[
-        Param {
-            ns3: "Alpha",
-            linux: "alpha",
-            kind: U32,
-            default: "2",
-            doc: "Backlog in segments below which the window grows.",
-        },
-        Param {
-            ns3: "Beta",
-            linux: "beta",
-            kind: U32,
-            default: "4",
-            doc: "Backlog in segments above which the window shrinks.",
-        },
-        Param {
-            ns3: "Gamma",
-            linux: "gamma",
-            kind: U32,
-            default: "1",
-            doc: "Backlog in segments above which slow start ends.",
-        },
+        param!["Alpha", "alpha"; U32 => "2"; "Backlog in segments below which the window grows."],
+        param!["Beta", "beta"; U32 => "4"; "Backlog in segments above which the window shrinks."],
+        param!["Gamma", "gamma"; U32 => "1"; "Backlog in segments above which slow start ends."],
     ],
 };
 

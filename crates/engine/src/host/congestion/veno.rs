@@ -7,7 +7,7 @@
 
 use super::vegas::target_window;
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{Param, Spec, U32};
+use crate::base::attributes::{Spec, U32, param};
 use crate::base::cpp;
 use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
@@ -25,13 +25,8 @@ pub const SPEC: Spec = Spec {
          than two samples are seen only after ACKs that do not (recovery, or several per call). \
          On most paths it therefore grows as NewReno does",
     ],
-    params: &[Param {
-        ns3: "Beta",
-        linux: "beta",
-        kind: U32,
-        default: "3",
-        doc: "Backlog in segments from which on a loss counts as congestion.",
-    }],
+    params: &[param!["Beta", "beta"; U32 => "3";
+            "Backlog in segments from which on a loss counts as congestion."]],
 };
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@
 //! fall the other way in ns-3.)
 
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::cpp;
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::Tcb;
@@ -28,13 +28,8 @@ pub const SPEC: Spec = Spec {
         "the RTT that spaces the samples is the smoothed one, and its count begins with the \
          first ACK after the sample before",
     ],
-    params: &[Param {
-        ns3: "FilterType",
-        linux: "",
-        kind: Kind::Enum(&["None", "Tustin"]),
-        default: "Tustin",
-        doc: "How bandwidth samples are smoothed.",
-    }],
+    params: &[param!["FilterType"; Kind::Enum(&["None", "Tustin"]) => "Tustin";
+            "How bandwidth samples are smoothed."]],
 };
 
 /// The filter's pole: the share of the last estimate in the new one.

@@ -10,7 +10,7 @@
 
 use super::scalable::Scalable;
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{Kind, Param, Spec, U32};
+use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -33,62 +33,20 @@ pub const SPEC: Spec = Spec {
         "the samples are the smoothed RTT",
     ],
     params: &[
-        Param {
-            ns3: "Alpha",
-            linux: "",
-            kind: U32,
-            default: "80",
-            doc: "Longest queue in segments that fast mode tolerates.",
-        },
-        Param {
-            ns3: "Gamma",
-            linux: "",
-            kind: DIVISOR,
-            default: "1",
-            doc: "The share 1/Gamma of the queue is removed per round trip.",
-        },
-        Param {
-            ns3: "Delta",
-            linux: "",
-            kind: U32,
-            default: "3",
-            doc: "A loss takes away at least the share 2^-Delta of the window.",
-        },
-        Param {
-            ns3: "Epsilon",
-            linux: "",
-            kind: U32,
-            default: "1",
-            doc: "Early decongestion takes away at most the share 2^-Epsilon of the window.",
-        },
-        Param {
-            ns3: "Phy",
-            linux: "",
-            kind: DIVISOR,
-            default: "8",
-            doc: "Fast mode tolerates queueing up to 1/Phy of the base RTT (an integer quotient).",
-        },
-        Param {
-            ns3: "Rho",
-            linux: "",
-            kind: U32,
-            default: "16",
-            doc: "Rounds in slow mode after which a loss counts as competition with Reno flows.",
-        },
-        Param {
-            ns3: "Zeta",
-            linux: "",
-            kind: U32,
-            default: "50",
-            doc: "Rounds in fast mode after which competing Reno flows are forgotten.",
-        },
-        Param {
-            ns3: "StcpAiFactor",
-            linux: "",
-            kind: U32,
-            default: "100",
-            doc: "Segments per segment of growth in fast mode; without effect in ns-3 3.44.",
-        },
+        param!["Alpha"; U32 => "80"; "Longest queue in segments that fast mode tolerates."],
+        param!["Gamma"; DIVISOR => "1";
+            "The share 1/Gamma of the queue is removed per round trip."],
+        param!["Delta"; U32 => "3"; "A loss takes away at least the share 2^-Delta of the window."],
+        param!["Epsilon"; U32 => "1";
+            "Early decongestion takes away at most the share 2^-Epsilon of the window."],
+        param!["Phy"; DIVISOR => "8";
+            "Fast mode tolerates queueing up to 1/Phy of the base RTT (an integer quotient)."],
+        param!["Rho"; U32 => "16";
+            "Rounds in slow mode after which a loss counts as competition with Reno flows."],
+        param!["Zeta"; U32 => "50";
+            "Rounds in fast mode after which competing Reno flows are forgotten."],
+        param!["StcpAiFactor"; U32 => "100";
+            "Segments per segment of growth in fast mode; without effect in ns-3 3.44."],
     ],
 };
 

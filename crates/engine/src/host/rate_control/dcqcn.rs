@@ -17,8 +17,7 @@
 //! 40 Mbps at 40 Gbps are 0.001.
 
 use super::law::{Path, RateControl};
-use super::param;
-use crate::base::attributes::{Attributes, FRACTION, Kind, Spec};
+use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
 
 pub const SPEC: Spec = Spec {
@@ -28,30 +27,18 @@ pub const SPEC: Spec = Spec {
     source: "Zhu et al., ACM SIGCOMM 2015",
     departures: &[],
     params: &[
-        param("G", FRACTION, "0.00390625", "g, the weight of a notification in alpha."),
-        param(
-            "NotificationInterval",
-            Kind::Time,
-            "50us",
-            "N, between two notifications (CNP) of a flow.",
-        ),
-        param("AlphaTimer", Kind::Period, "55us", "K, after which alpha decays."),
-        param("IncreaseTimer", Kind::Period, "55us", "T, between two increases by time."),
-        param(
-            "ByteCounter",
-            Kind::Uint { min: 1, max: u32::MAX as u64 },
-            "10000000",
-            "B, bytes between two increases by bytes.",
-        ),
-        param(
-            "FastRecoverySteps",
-            Kind::Uint { min: 0, max: 1000 },
-            "5",
-            "F, steps of fast recovery.",
-        ),
-        param("AdditiveIncrease", FRACTION, "0.001", "R_AI, as a share of the link's rate."),
-        param("HyperIncrease", FRACTION, "0.01", "R_HAI, as a share of the link's rate."),
-        param("MinRate", FRACTION, "0.0025", "The least rate, as a share of the link's rate."),
+        param!["G"; FRACTION => "0.00390625"; "g, the weight of a notification in alpha."],
+        param!["NotificationInterval"; Kind::Time => "50us";
+            "N, between two notifications (CNP) of a flow."],
+        param!["AlphaTimer"; Kind::Period => "55us"; "K, after which alpha decays."],
+        param!["IncreaseTimer"; Kind::Period => "55us"; "T, between two increases by time."],
+        param!["ByteCounter"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "10000000";
+            "B, bytes between two increases by bytes."],
+        param!["FastRecoverySteps"; Kind::Uint { min: 0, max: 1000 } => "5";
+            "F, steps of fast recovery."],
+        param!["AdditiveIncrease"; FRACTION => "0.001"; "R_AI, as a share of the link's rate."],
+        param!["HyperIncrease"; FRACTION => "0.01"; "R_HAI, as a share of the link's rate."],
+        param!["MinRate"; FRACTION => "0.0025"; "The least rate, as a share of the link's rate."],
     ],
 };
 

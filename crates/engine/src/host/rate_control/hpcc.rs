@@ -25,8 +25,7 @@
 //! Its text gives maxStage 5; its authors later wrote that their simulations had 0.
 
 use super::law::{Ack, Path, RateControl, in_flight};
-use super::param;
-use crate::base::attributes::{Attributes, Kind, Spec};
+use crate::base::attributes::{Attributes, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
 use crate::packet::telemetry::{Hop, Hops};
 
@@ -37,15 +36,11 @@ pub const SPEC: Spec = Spec {
     source: "Li et al., ACM SIGCOMM 2019",
     departures: &[],
     params: &[
-        param("Eta", Kind::Real { min: 0.01, max: 1.0 }, "0.95", "eta, the target utilisation."),
-        param(
-            "MaxStage",
-            Kind::Uint { min: 0, max: 1000 },
-            "5",
-            "maxStage, additive increases in a row before a multiplicative step.",
-        ),
-        param("WAI", Kind::Uint { min: 0, max: u32::MAX as u64 }, "80", "W_AI, bytes."),
-        param("T", Kind::Time, "0s", "T, the base RTT; 0: that of the flow's path."),
+        param!["Eta"; Kind::Real { min: 0.01, max: 1.0 } => "0.95"; "eta, the target utilisation."],
+        param!["MaxStage"; Kind::Uint { min: 0, max: 1000 } => "5";
+            "maxStage, additive increases in a row before a multiplicative step."],
+        param!["WAI"; Kind::Uint { min: 0, max: u32::MAX as u64 } => "80"; "W_AI, bytes."],
+        param!["T"; Kind::Time => "0s"; "T, the base RTT; 0: that of the flow's path."],
     ],
 };
 

@@ -72,10 +72,6 @@ pub fn check(law: &Spec, a: &Attributes<'_>) -> Result<(), (&'static str, String
     Ok(())
 }
 
-const fn param(ns3: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Param {
-    Param { ns3, linux: "", kind, default, doc }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

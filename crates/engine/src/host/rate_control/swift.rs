@@ -19,8 +19,7 @@
 //! simulators use for it, base is the 25 us of its experiments.
 
 use super::law::{Ack, Path, RateControl};
-use super::param;
-use crate::base::attributes::{Attributes, FRACTION, Kind, Spec};
+use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
 
 const PACKETS: Kind = Kind::Real { min: 1e-6, max: 1e6 };
@@ -32,22 +31,18 @@ pub const SPEC: Spec = Spec {
     source: "Kumar et al., ACM SIGCOMM 2020",
     departures: &[],
     params: &[
-        param("BaseTarget", Kind::Threshold, "25us", "The target of a path without switches."),
-        param("HopScale", Kind::Time, "1us", "h, added for each switch."),
-        param("FsRange", Kind::Time, "100us", "fs_range, the most that a small window adds."),
-        param("FsMinCwnd", PACKETS, "0.1", "fs_min_cwnd, packets: below, all of it is added."),
-        param("FsMaxCwnd", PACKETS, "100", "fs_max_cwnd, packets: above, nothing is."),
-        param("AdditiveIncrease", PACKETS, "1", "ai, packets in a round trip."),
-        param("Beta", FRACTION, "0.8", "beta, the weight of the excess over the target."),
-        param("MaxMdf", FRACTION, "0.5", "max_mdf, the largest decrease in a round trip."),
-        param("MinCwnd", PACKETS, "0.001", "min_cwnd, packets."),
-        param("MaxCwnd", PACKETS, "10000", "max_cwnd, packets."),
-        param(
-            "RetxResetThreshold",
-            Kind::Uint { min: 1, max: 1000 },
-            "5",
-            "Timeouts in a row after which the window is the least.",
-        ),
+        param!["BaseTarget"; Kind::Threshold => "25us"; "The target of a path without switches."],
+        param!["HopScale"; Kind::Time => "1us"; "h, added for each switch."],
+        param!["FsRange"; Kind::Time => "100us"; "fs_range, the most that a small window adds."],
+        param!["FsMinCwnd"; PACKETS => "0.1"; "fs_min_cwnd, packets: below, all of it is added."],
+        param!["FsMaxCwnd"; PACKETS => "100"; "fs_max_cwnd, packets: above, nothing is."],
+        param!["AdditiveIncrease"; PACKETS => "1"; "ai, packets in a round trip."],
+        param!["Beta"; FRACTION => "0.8"; "beta, the weight of the excess over the target."],
+        param!["MaxMdf"; FRACTION => "0.5"; "max_mdf, the largest decrease in a round trip."],
+        param!["MinCwnd"; PACKETS => "0.001"; "min_cwnd, packets."],
+        param!["MaxCwnd"; PACKETS => "10000"; "max_cwnd, packets."],
+        param!["RetxResetThreshold"; Kind::Uint { min: 1, max: 1000 } => "5";
+            "Timeouts in a row after which the window is the least."],
     ],
 };
 

@@ -16,8 +16,7 @@
 //! The paper has no least rate; here it is a share of the link, since a rate cannot be 0.
 
 use super::law::{Ack, Path, RateControl};
-use super::param;
-use crate::base::attributes::{Attributes, FRACTION, Kind, Spec};
+use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::time::Rate;
 
 pub const SPEC: Spec = Spec {
@@ -27,26 +26,19 @@ pub const SPEC: Spec = Spec {
     source: "Mittal et al., ACM SIGCOMM 2015",
     departures: &[],
     params: &[
-        param("Alpha", FRACTION, "0.875", "alpha, the weight of a new difference of round trips."),
-        param("Beta", FRACTION, "0.8", "beta, of decreases."),
-        param("AdditiveIncrease", FRACTION, "0.001", "delta, as a share of the link's rate."),
-        param("TLow", Kind::Time, "50us", "T_low, below which the rate grows in any case."),
-        param("THigh", Kind::Time, "500us", "T_high, above which it falls in any case."),
-        param("MinRtt", Kind::Period, "20us", "minRTT, that a gradient is measured in."),
-        param(
-            "HaiThreshold",
-            Kind::Uint { min: 1, max: 1000 },
-            "5",
-            "Segments in a row without a positive gradient, from which on the rate grows by N delta.",
-        ),
-        param("HaiFactor", Kind::Uint { min: 1, max: 1000 }, "5", "N in hyperactive increase."),
-        param(
-            "Segment",
-            Kind::Uint { min: 1, max: 1 << 24 },
-            "16000",
-            "Bytes on the wire between two round trips that count.",
-        ),
-        param("MinRate", FRACTION, "0.0025", "The least rate, as a share of the link's rate."),
+        param!["Alpha"; FRACTION => "0.875";
+            "alpha, the weight of a new difference of round trips."],
+        param!["Beta"; FRACTION => "0.8"; "beta, of decreases."],
+        param!["AdditiveIncrease"; FRACTION => "0.001"; "delta, as a share of the link's rate."],
+        param!["TLow"; Kind::Time => "50us"; "T_low, below which the rate grows in any case."],
+        param!["THigh"; Kind::Time => "500us"; "T_high, above which it falls in any case."],
+        param!["MinRtt"; Kind::Period => "20us"; "minRTT, that a gradient is measured in."],
+        param!["HaiThreshold"; Kind::Uint { min: 1, max: 1000 } => "5";
+            "Segments in a row without a positive gradient, from which on the rate grows by N delta."],
+        param!["HaiFactor"; Kind::Uint { min: 1, max: 1000 } => "5"; "N in hyperactive increase."],
+        param!["Segment"; Kind::Uint { min: 1, max: 1 << 24 } => "16000";
+            "Bytes on the wire between two round trips that count."],
+        param!["MinRate"; FRACTION => "0.0025"; "The least rate, as a share of the link's rate."],
     ],
 };
 

@@ -4,22 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::attributes::{Attributes, Kind, Param, Spec, U16, U32};
+use crate::base::attributes::{Attributes, Kind, Spec, U16, U32, param};
 use crate::host::tcp::config::Config;
 use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::profile;
 use crate::host::tcp::tcb::UseEcn;
 use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
-
-const fn param(
-    ns3: &'static str,
-    linux: &'static str,
-    kind: Kind,
-    default: &'static str,
-    doc: &'static str,
-) -> Param {
-    Param { ns3, linux, kind, default, doc }
-}
 
 const PERCENT: Kind = Kind::Uint { min: 1, max: u16::MAX as u64 };
 /// No more than the largest window (RFC 7323 section 2.3).
@@ -55,183 +45,71 @@ pub const SOCKET: Spec = Spec {
     departures: &[],
     params: &[
         // TcpSocket
-        param("SndBufSize", "tcp_wmem", BUFFER, "131072", "Send buffer in bytes."),
-        param("RcvBufSize", "tcp_rmem", BUFFER, "131072", "Receive buffer in bytes."),
-        param(
-            "SegmentSize",
-            "tcp_maxseg",
-            AT_LEAST_ONE,
-            "536",
-            "Maximum segment size in bytes of payload; timestamps take no room from it.",
-        ),
-        param(
-            "InitialSlowStartThreshold",
-            "ssthresh",
-            U32,
-            "4294967295",
-            "Slow start threshold of a new connection in bytes.",
-        ),
-        param(
-            "InitialCwnd",
-            "initcwnd",
-            AT_LEAST_ONE,
-            "10",
-            "Initial congestion window in segments (RFC 6928).",
-        ),
-        param(
-            "ConnTimeout",
-            "",
-            Kind::Time,
-            "3s",
-            "Time to the first retransmission of the SYN; doubles with each.",
-        ),
-        param("ConnCount", "tcp_syn_retries", U32, "6", "How often the SYN is sent."),
-        param(
-            "DataRetries",
-            "tcp_retries2",
-            U32,
-            "6",
-            "Retransmission timeouts in a row before the connection is given up.",
-        ),
-        param("DelAckTimeout", "", Kind::Time, "200ms", "How long an ACK may be delayed."),
-        param(
-            "DelAckCount",
-            "",
-            U16,
-            "2",
-            "Segments after which an ACK is sent at once (RFC 1122 section 4.2.3.2); 1 acknowledges \
-             each.",
-        ),
-        param("TcpNoDelay", "tcp_nodelay", Kind::Bool, "true", "No Nagle algorithm (RFC 896)."),
-        param(
-            "PersistTimeout",
-            "",
-            Kind::Period,
-            "6s",
-            "Time to the first probe of a closed window (RFC 1122 section 4.2.2.17).",
-        ),
+        param!["SndBufSize", "tcp_wmem"; BUFFER => "131072"; "Send buffer in bytes."],
+        param!["RcvBufSize", "tcp_rmem"; BUFFER => "131072"; "Receive buffer in bytes."],
+        param!["SegmentSize", "tcp_maxseg"; AT_LEAST_ONE => "536";
+            "Maximum segment size in bytes of payload; timestamps take no room from it."],
+        param!["InitialSlowStartThreshold", "ssthresh"; U32 => "4294967295";
+            "Slow start threshold of a new connection in bytes."],
+        param!["InitialCwnd", "initcwnd"; AT_LEAST_ONE => "10";
+            "Initial congestion window in segments (RFC 6928)."],
+        param!["ConnTimeout"; Kind::Time => "3s";
+            "Time to the first retransmission of the SYN; doubles with each."],
+        param!["ConnCount", "tcp_syn_retries"; U32 => "6"; "How often the SYN is sent."],
+        param!["DataRetries", "tcp_retries2"; U32 => "6";
+            "Retransmission timeouts in a row before the connection is given up."],
+        param!["DelAckTimeout"; Kind::Time => "200ms"; "How long an ACK may be delayed."],
+        param!["DelAckCount"; U16 => "2";
+            "Segments after which an ACK is sent at once (RFC 1122 section 4.2.3.2); 1 acknowledges each."],
+        param!["TcpNoDelay", "tcp_nodelay"; Kind::Bool => "true"; "No Nagle algorithm (RFC 896)."],
+        param!["PersistTimeout"; Kind::Period => "6s";
+            "Time to the first probe of a closed window (RFC 1122 section 4.2.2.17)."],
         // TcpSocketBase
-        param(
-            "MaxSegLifetime",
-            "",
-            Kind::Real { min: 0.0, max: f64::MAX },
-            "120",
-            "Maximum segment lifetime in seconds: half the time in TIME-WAIT.",
-        ),
-        param(
-            "MaxWindowSize",
-            "",
-            U16,
-            "65535",
-            "Largest window advertised without scaling, bytes.",
-        ),
-        param("WindowScaling", "tcp_window_scaling", Kind::Bool, "true", "RFC 7323 section 2."),
-        param("Sack", "tcp_sack", Kind::Bool, "true", "Selective acknowledgements (RFC 2018)."),
-        param("Timestamp", "tcp_timestamps", Kind::Bool, "true", "RFC 7323 section 3."),
-        param("MinRto", "rto_min", Kind::Time, "1s", "Least retransmission timeout (RFC 6298)."),
-        param(
-            "ClockGranularity",
-            "",
-            Kind::Time,
-            "1ms",
-            "Least variance term of the retransmission timeout (G in RFC 6298).",
-        ),
-        param(
-            "ReTxThreshold",
-            "tcp_reordering",
-            U32,
-            "3",
-            "Duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2).",
-        ),
-        param(
-            "LimitedTransmit",
-            "",
-            Kind::Bool,
-            "true",
-            "New data on the first duplicate ACKs (RFC 3042).",
-        ),
-        param(
-            "UseEcn",
-            "tcp_ecn",
-            Kind::Enum(&["Off", "On", "AcceptOnly"]),
-            "Off",
-            "Explicit congestion notification (RFC 3168): never, offered, or accepted if offered.",
-        ),
+        param!["MaxSegLifetime"; Kind::Real { min: 0.0, max: f64::MAX } => "120";
+            "Maximum segment lifetime in seconds: half the time in TIME-WAIT."],
+        param!["MaxWindowSize"; U16 => "65535";
+            "Largest window advertised without scaling, bytes."],
+        param!["WindowScaling", "tcp_window_scaling"; Kind::Bool => "true"; "RFC 7323 section 2."],
+        param!["Sack", "tcp_sack"; Kind::Bool => "true"; "Selective acknowledgements (RFC 2018)."],
+        param!["Timestamp", "tcp_timestamps"; Kind::Bool => "true"; "RFC 7323 section 3."],
+        param!["MinRto", "rto_min"; Kind::Time => "1s"; "Least retransmission timeout (RFC 6298)."],
+        param!["ClockGranularity"; Kind::Time => "1ms";
+            "Least variance term of the retransmission timeout (G in RFC 6298)."],
+        param!["ReTxThreshold", "tcp_reordering"; U32 => "3";
+            "Duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2)."],
+        param!["LimitedTransmit"; Kind::Bool => "true";
+            "New data on the first duplicate ACKs (RFC 3042)."],
+        param!["UseEcn", "tcp_ecn"; Kind::Enum(&["Off", "On", "AcceptOnly"]) => "Off";
+            "Explicit congestion notification (RFC 3168): never, offered, or accepted if offered."],
         // TcpSocketState
-        param("EnablePacing", "", Kind::Bool, "false", "Spread transmissions over the round trip."),
-        param("MaxPacingRate", "maxrate", Kind::Rate, "4Gbps", "Upper bound of the pacing rate."),
-        param(
-            "PacingSsRatio",
-            "tcp_pacing_ss_ratio",
-            PERCENT,
-            "200",
-            "Pacing rate in slow start, in percent of cwnd / sRTT.",
-        ),
-        param(
-            "PacingCaRatio",
-            "tcp_pacing_ca_ratio",
-            PERCENT,
-            "120",
-            "Pacing rate in congestion avoidance, in percent of cwnd / sRTT.",
-        ),
-        param("PaceInitialWindow", "", Kind::Bool, "false", "Pace the initial window, too."),
+        param!["EnablePacing"; Kind::Bool => "false"; "Spread transmissions over the round trip."],
+        param!["MaxPacingRate", "maxrate"; Kind::Rate => "4Gbps";
+            "Upper bound of the pacing rate."],
+        param!["PacingSsRatio", "tcp_pacing_ss_ratio"; PERCENT => "200";
+            "Pacing rate in slow start, in percent of cwnd / sRTT."],
+        param!["PacingCaRatio", "tcp_pacing_ca_ratio"; PERCENT => "120";
+            "Pacing rate in congestion avoidance, in percent of cwnd / sRTT."],
+        param!["PaceInitialWindow"; Kind::Bool => "false"; "Pace the initial window, too."],
         // Of later releases
-        param(
-            "UseAbe",
-            "",
-            Kind::Bool,
-            "false",
-            "A mark costs less of the window than a loss (RFC 8511), and ECN is asked for.",
-        ),
-        param(
-            "Fack",
-            "tcp_fack",
-            Kind::Bool,
-            "false",
-            "Forward acknowledgement: what is in flight, and when recovery begins, by the highest SACK.",
-        ),
+        param!["UseAbe"; Kind::Bool => "false";
+            "A mark costs less of the window than a loss (RFC 8511), and ECN is asked for."],
+        param!["Fack", "tcp_fack"; Kind::Bool => "false";
+            "Forward acknowledgement: what is in flight, and when recovery begins, by the highest SACK."],
         // Ours
-        param(
-            REORDERING_TOLERANCE,
-            "",
-            Kind::Bool,
-            "false",
-            "Half of what is outstanding must have come before what is missing counts as lost, at \
-             least three segments (RFC 4653, aggressive variant); with SACK.",
-        ),
-        param(
-            RESEQUENCING_TIMEOUT,
-            "",
-            Kind::Time,
-            "0s",
-            "How long a receiver holds data back that comes out of order, to hand it on in order; \
-             0s: not at all.",
-        ),
-        param(
-            PROFILE,
-            "",
-            Kind::Enum(profile::NAMES),
-            profile::DEFAULT,
-            "Whose TCP it is: the parts that it is made of, from loss detection to pacing, and of which \
-             release.",
-        ),
-        param(
-            SLOW_START,
-            "",
-            Kind::Enum(SLOW_STARTS),
-            SLOW_STARTS[0],
-            "How the window grows below ssthresh: as the algorithm does, a segment per ACK (RFC 5681), with ns-3's HyStart, \
-             with HyStart++ (RFC 9406), as Linux does without and with HyStart, or with SEARCH (draft-chung-ccwg-search). An algorithm that \
-             has the window alone, like BBR, keeps its own.",
-        ),
-        param(
-            ECN_FEEDBACK,
-            "",
-            Kind::Enum(EcnMode::NAMES),
-            EcnMode::NAMES[0],
-            "What the receiver says of marks where ECN is used: what the algorithm asks for (RFC 3168, or RFC 8257 for DCTCP), \
-             or how many there were (AccECN, RFC 9768, without its option).",
-        ),
+        param![REORDERING_TOLERANCE; Kind::Bool => "false";
+            "Half of what is outstanding must have come before what is missing counts as lost, at least three \
+             segments (RFC 4653, aggressive variant); with SACK."],
+        param![RESEQUENCING_TIMEOUT; Kind::Time => "0s";
+            "How long a receiver holds data back that comes out of order, to hand it on in order; 0s: not at all."],
+        param![PROFILE; Kind::Enum(profile::NAMES) => profile::DEFAULT;
+            "Whose TCP it is: the parts that it is made of, from loss detection to pacing, and of which release."],
+        param![SLOW_START; Kind::Enum(SLOW_STARTS) => SLOW_STARTS[0];
+            "How the window grows below ssthresh: as the algorithm does, a segment per ACK (RFC 5681), with ns-3's \
+             HyStart, with HyStart++ (RFC 9406), as Linux does without and with HyStart, or with SEARCH \
+             (draft-chung-ccwg-search). An algorithm that has the window alone, like BBR, keeps its own."],
+        param![ECN_FEEDBACK; Kind::Enum(EcnMode::NAMES) => EcnMode::NAMES[0];
+            "What the receiver says of marks where ECN is used: what the algorithm asks for (RFC 3168, or RFC 8257 \
+             for DCTCP), or how many there were (AccECN, RFC 9768, without its option)."],
     ],
 };
 

@@ -4,7 +4,7 @@
 use super::discipline::Discipline;
 use super::fifo::Fifo;
 use super::{BuildContext, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::time::Time;
 use crate::packet::PacketId;
 
@@ -16,28 +16,13 @@ pub const SPEC: Discipline = Discipline::new(
         source: "ccperf's ACK compression experiment",
         departures: &[],
         params: &[
-            Param {
-                ns3: "Interval",
-                linux: "interval",
-                kind: Kind::Period,
-                default: "5ms",
-                doc: "The time between two slots; the first is at time 0.",
-            },
-            Param {
-                ns3: "Quota",
-                linux: "quota",
-                kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-                // That of the attribute `Quota` which all ns-3 disciplines have.
-                default: "64",
-                doc: "How many packets may leave in a slot; what is not used is lost.",
-            },
-            Param {
-                ns3: "MaxSize",
-                linux: "limit",
-                kind: Kind::QueueSize,
-                default: "1000000p",
-                doc: "How much the queue holds, in packets or bytes.",
-            },
+            param!["Interval", "interval"; Kind::Period => "5ms";
+                "The time between two slots; the first is at time 0."],
+            // That of the attribute `Quota` which all ns-3 disciplines have.
+            param!["Quota", "quota"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "64";
+                "How many packets may leave in a slot; what is not used is lost."],
+            param!["MaxSize", "limit"; Kind::QueueSize => "1000000p";
+                "How much the queue holds, in packets or bytes."],
         ],
     },
     &[&[("MaxSize", "20p"), ("Interval", "2ms"), ("Quota", "3")]],

@@ -16,39 +16,18 @@ use super::discipline::Discipline;
 use super::flow_queue::Child;
 use super::reasons::{CE_THRESHOLD_MARK, OVERLIMIT_DROP, TARGET_EXCEEDED_DROP};
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param, REAL, Spec};
+use crate::base::attributes::{Kind, Param, REAL, Spec, param};
 use crate::base::rng::RngStream;
 use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
-pub const P_DROP: Param = Param {
-    ns3: "Pdrop",
-    linux: "",
-    kind: REAL,
-    default: "0",
-    doc: "BLUE's drop probability at the start.",
-};
-pub const INCREMENT: Param = Param {
-    ns3: "Increment",
-    linux: "",
-    kind: REAL,
-    default: "0.00390625",
-    doc: "Step of BLUE's probability upwards, when the queue is full or too slow.",
-};
-pub const DECREMENT: Param = Param {
-    ns3: "Decrement",
-    linux: "",
-    kind: REAL,
-    default: "0.000244140625",
-    doc: "Step of BLUE's probability downwards, when the queue is empty.",
-};
-pub const BLUE_THRESHOLD: Param = Param {
-    ns3: "BlueThreshold",
-    linux: "",
-    kind: Kind::Time,
-    default: "400ms",
-    doc: "Sojourn time above which BLUE's probability is raised.",
-};
+pub const P_DROP: Param = param!["Pdrop"; REAL => "0"; "BLUE's drop probability at the start."];
+pub const INCREMENT: Param = param!["Increment"; REAL => "0.00390625";
+    "Step of BLUE's probability upwards, when the queue is full or too slow."];
+pub const DECREMENT: Param = param!["Decrement"; REAL => "0.000244140625";
+    "Step of BLUE's probability downwards, when the queue is empty."];
+pub const BLUE_THRESHOLD: Param = param!["BlueThreshold"; Kind::Time => "400ms";
+    "Sojourn time above which BLUE's probability is raised."];
 
 pub const SPEC: Discipline = Discipline::new(
     Spec {
@@ -63,13 +42,8 @@ pub const SPEC: Discipline = Discipline::new(
             "what BLUE drops has CoDel's reason",
         ],
         params: &[
-            Param {
-                ns3: "MaxSize",
-                linux: "limit",
-                kind: Kind::QueueSize,
-                default: "1500000B",
-                doc: "How much the queue holds, in packets or bytes.",
-            },
+            param!["MaxSize", "limit"; Kind::QueueSize => "1500000B";
+                "How much the queue holds, in packets or bytes."],
             INTERVAL,
             TARGET,
             USE_ECN,

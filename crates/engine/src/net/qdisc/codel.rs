@@ -13,46 +13,21 @@ use super::reasons::{
     CE_THRESHOLD_MARK, OVERLIMIT_DROP, TARGET_EXCEEDED_DROP, TARGET_EXCEEDED_MARK,
 };
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec, U32};
+use crate::base::attributes::{Kind, Param, Spec, U32, param};
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
-pub const USE_ECN: Param = Param {
-    ns3: "UseEcn",
-    linux: "ecn",
-    kind: Kind::Bool,
-    default: "false",
-    doc: "Mark packets that can be marked instead of dropping them.",
-};
-pub const USE_L4S: Param = Param {
-    ns3: "UseL4s",
-    linux: "",
-    kind: Kind::Bool,
-    default: "false",
-    doc: "Mark L4S packets at CeThreshold, and do nothing else to them.",
-};
-pub const CE_THRESHOLD: Param = Param {
-    ns3: "CeThreshold",
-    linux: "ce_threshold",
-    kind: Kind::Time,
-    default: "+9.22337e+18ns",
-    doc: "Sojourn time above which packets that can be marked are marked.",
-};
-pub const INTERVAL: Param = Param {
-    ns3: "Interval",
-    linux: "interval",
-    kind: Kind::Time,
-    default: "100ms",
-    doc: "How long the sojourn time must exceed the target before packets are dropped.",
-};
-pub const TARGET: Param = Param {
-    ns3: "Target",
-    linux: "target",
-    kind: Kind::Time,
-    default: "5ms",
-    doc: "Acceptable standing sojourn time.",
-};
+pub const USE_ECN: Param = param!["UseEcn", "ecn"; Kind::Bool => "false";
+    "Mark packets that can be marked instead of dropping them."];
+pub const USE_L4S: Param = param!["UseL4s"; Kind::Bool => "false";
+    "Mark L4S packets at CeThreshold, and do nothing else to them."];
+pub const CE_THRESHOLD: Param = param!["CeThreshold", "ce_threshold"; Kind::Time => "+9.22337e+18ns";
+    "Sojourn time above which packets that can be marked are marked."];
+pub const INTERVAL: Param = param!["Interval", "interval"; Kind::Time => "100ms";
+    "How long the sojourn time must exceed the target before packets are dropped."];
+pub const TARGET: Param = param!["Target", "target"; Kind::Time => "5ms";
+    "Acceptable standing sojourn time."];
 
 pub const SPEC: Discipline = Discipline::new(
     Spec {
@@ -70,20 +45,9 @@ pub const SPEC: Discipline = Discipline::new(
         params: &[
             USE_ECN,
             USE_L4S,
-            Param {
-                ns3: "MaxSize",
-                linux: "limit",
-                kind: Kind::QueueSize,
-                default: "1500000B",
-                doc: "How much the queue holds, in packets or bytes.",
-            },
-            Param {
-                ns3: "MinBytes",
-                linux: "",
-                kind: U32,
-                default: "1500",
-                doc: "No drops while less than this is queued, in bytes.",
-            },
+            param!["MaxSize", "limit"; Kind::QueueSize => "1500000B";
+                "How much the queue holds, in packets or bytes."],
+            param!["MinBytes"; U32 => "1500"; "No drops while less than this is queued, in bytes."],
             INTERVAL,
             TARGET,
             CE_THRESHOLD,

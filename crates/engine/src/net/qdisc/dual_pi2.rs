@@ -21,7 +21,7 @@
 use super::discipline::Discipline;
 use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
@@ -43,76 +43,26 @@ pub const SPEC: Discipline = Discipline::new(
             "the step is in time only and for every packet of L4S (Linux: also in packets, and from a length on)",
         ],
         params: &[
-            Param {
-                ns3: "MaxSize",
-                linux: "limit",
-                kind: Kind::QueueSize,
-                default: "10000p",
-                doc: "How much both queues hold together, in packets or bytes.",
-            },
-            Param {
-                ns3: "Target",
-                linux: "target",
-                kind: Kind::Time,
-                default: "15ms",
-                doc: "Queueing delay to aim at in the classic queue.",
-            },
-            Param {
-                ns3: "Tupdate",
-                linux: "tupdate",
-                kind: Kind::Period,
-                default: "16ms",
-                doc: "Time between updates of the probability.",
-            },
-            Param {
-                ns3: "Alpha",
-                linux: "alpha",
-                kind: GAIN,
-                default: "0.16",
-                doc: "Gain of the deviation from the target, in 1/s (Linux: 41/256).",
-            },
-            Param {
-                ns3: "Beta",
-                linux: "beta",
-                kind: GAIN,
-                default: "3.2",
-                doc: "Gain of the change of the delay, in 1/s (Linux: 819/256).",
-            },
-            Param {
-                ns3: "CouplingFactor",
-                linux: "coupling_factor",
-                kind: Kind::Uint { min: 1, max: u8::MAX as u64 },
-                default: "2",
-                doc: "Marks of L4S are so many times the square root of the classic probability.",
-            },
-            Param {
-                ns3: "StepThreshold",
-                linux: "step_thresh",
-                kind: Kind::Threshold,
-                default: "1ms",
-                doc: "Sojourn time above which every packet of L4S is marked.",
-            },
-            Param {
-                ns3: "ClassicProtection",
-                linux: "classic_protection",
-                kind: Kind::Uint { min: 0, max: 100 },
-                default: "10",
-                doc: "Share of the link, in per cent, that the classic queue has at least.",
-            },
-            Param {
-                ns3: "DropOverload",
-                linux: "",
-                kind: Kind::Bool,
-                default: "true",
-                doc: "Drop under overload; if false, queues grow to their limit (tc: overflow).",
-            },
-            Param {
-                ns3: "DropEarly",
-                linux: "",
-                kind: Kind::Bool,
-                default: "false",
-                doc: "Decide when packets arrive, not when they leave (tc: drop_enqueue).",
-            },
+            param!["MaxSize", "limit"; Kind::QueueSize => "10000p";
+                "How much both queues hold together, in packets or bytes."],
+            param!["Target", "target"; Kind::Time => "15ms";
+                "Queueing delay to aim at in the classic queue."],
+            param!["Tupdate", "tupdate"; Kind::Period => "16ms";
+                "Time between updates of the probability."],
+            param!["Alpha", "alpha"; GAIN => "0.16";
+                "Gain of the deviation from the target, in 1/s (Linux: 41/256)."],
+            param!["Beta", "beta"; GAIN => "3.2";
+                "Gain of the change of the delay, in 1/s (Linux: 819/256)."],
+            param!["CouplingFactor", "coupling_factor"; Kind::Uint { min: 1, max: u8::MAX as u64 } => "2";
+                "Marks of L4S are so many times the square root of the classic probability."],
+            param!["StepThreshold", "step_thresh"; Kind::Threshold => "1ms";
+                "Sojourn time above which every packet of L4S is marked."],
+            param!["ClassicProtection", "classic_protection"; Kind::Uint { min: 0, max: 100 } => "10";
+                "Share of the link, in per cent, that the classic queue has at least."],
+            param!["DropOverload"; Kind::Bool => "true";
+                "Drop under overload; if false, queues grow to their limit (tc: overflow)."],
+            param!["DropEarly"; Kind::Bool => "false";
+                "Decide when packets arrive, not when they leave (tc: drop_enqueue)."],
         ],
     },
     &[

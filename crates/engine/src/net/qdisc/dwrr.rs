@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::discipline::{Children, Contradiction, Discipline};
 use super::priorities::{self, PRIORITIES};
 use super::{BuildContext, Classes, Head, Qdisc, QdiscContext};
-use crate::base::attributes::{Attributes, Kind, Param, Spec};
+use crate::base::attributes::{Attributes, Kind, Spec, param};
 use crate::packet::PacketId;
 
 const QUANTA: &str = "Quanta";
@@ -30,13 +30,8 @@ pub const SPEC: Discipline = Discipline::new(
         source: "Shreedhar and Varghese, ACM SIGCOMM 1995",
         departures: &[],
         params: &[
-            Param {
-                ns3: QUANTA,
-                linux: "quanta",
-                kind: Kind::Numbers { min: 1, max: 1 << 30 },
-                default: "1500 1500",
-                doc: "What each class may send in a round, in bytes; as many as there are classes.",
-            },
+            param![QUANTA, "quanta"; Kind::Numbers { min: 1, max: 1 << 30 } => "1500 1500";
+                "What each class may send in a round, in bytes; as many as there are classes."],
             PRIORITIES,
         ],
     },

@@ -23,7 +23,7 @@
 use super::discipline::Discipline;
 use super::marking::{Law, MAX_SIZE, Marking};
 use super::{BuildContext, PacketFifo, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::time::Time;
 use crate::packet::PacketId;
 
@@ -36,35 +36,15 @@ pub const SPEC: Discipline = Discipline::new(
         departures: &[],
         params: &[
             MAX_SIZE,
-            Param {
-                ns3: "InstantaneousMarkingThreshold",
-                linux: "ins_target",
-                kind: Kind::Threshold,
-                default: "20us",
-                doc: "Sojourn time above which every packet is marked.",
-            },
-            Param {
-                ns3: "PersistentMarkingTarget",
-                linux: "pst_target",
-                kind: Kind::Threshold,
-                default: "10us",
-                doc: "Sojourn time from which on the queue counts as standing.",
-            },
-            Param {
-                ns3: "PersistentMarkingInterval",
-                linux: "pst_interval",
-                kind: Kind::Period,
-                default: "100us",
-                doc: "How long the queue must stand before it is marked, and the first gap of marks.",
-            },
-            Param {
-                ns3: "Law",
-                linux: "law",
-                kind: Kind::Enum(&["readme", "paper"]),
-                default: "readme",
-                doc: "How further persistent marks are timed: as the authors' simulator does, or as \
-                      Algorithm 1 of the paper says.",
-            },
+            param!["InstantaneousMarkingThreshold", "ins_target"; Kind::Threshold => "20us";
+                "Sojourn time above which every packet is marked."],
+            param!["PersistentMarkingTarget", "pst_target"; Kind::Threshold => "10us";
+                "Sojourn time from which on the queue counts as standing."],
+            param!["PersistentMarkingInterval", "pst_interval"; Kind::Period => "100us";
+                "How long the queue must stand before it is marked, and the first gap of marks."],
+            param!["Law", "law"; Kind::Enum(&["readme", "paper"]) => "readme";
+                "How further persistent marks are timed: as the authors' simulator does, or as Algorithm 1 of the \
+                 paper says."],
         ],
     },
     &[&[("MaxSize", "40p")], &[("MaxSize", "9000B"), ("Law", "paper")]],

@@ -4,7 +4,7 @@
 use super::discipline::Discipline;
 use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext, QdiscState};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
 use crate::packet::{PacketId, PacketPool};
@@ -16,13 +16,8 @@ pub const SPEC: Discipline = Discipline::new(
         doc: "First in, first out; drops what arrives at a full queue.",
         source: "tc-bfifo(8)",
         departures: &[],
-        params: &[Param {
-            ns3: "MaxSize",
-            linux: "limit",
-            kind: Kind::QueueSize,
-            default: "1000p",
-            doc: "How much the queue holds, in packets or bytes.",
-        }],
+        params: &[param!["MaxSize", "limit"; Kind::QueueSize => "1000p";
+                "How much the queue holds, in packets or bytes."]],
     },
     &[&[("MaxSize", "20p")], &[("MaxSize", "9000B")]],
 );

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::discipline::Contradiction;
 use super::reasons::OVERLIMIT_DROP;
 use super::{BuildContext, FlowKey, PacketFifo, Qdisc, QdiscContext, packet_limit};
-use crate::base::attributes::{Attributes, Kind, Param, U32};
+use crate::base::attributes::{Attributes, Kind, Param, U32, param};
 use crate::base::time::Time;
 use crate::packet::PacketId;
 
@@ -22,48 +22,18 @@ pub const DEPARTURES: [&str; 3] = [
     "the hash is murmur3 over the five fields, optionally set-associative as in Linux's `sch_cake`",
 ];
 
-pub const MAX_SIZE: Param = Param {
-    ns3: "MaxSize",
-    linux: "limit",
-    kind: Kind::PacketLimit,
-    default: "10240p",
-    doc: "How much all queues hold together, in packets.",
-};
-pub const FLOWS: Param = Param {
-    ns3: "Flows",
-    linux: "flows",
-    kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-    default: "1024",
-    doc: "The number of queues.",
-};
-pub const DROP_BATCH_SIZE: Param = Param {
-    ns3: "DropBatchSize",
-    linux: "drop_batch",
-    kind: U32,
-    default: "64",
-    doc: "How many packets at most are dropped from the fattest queue when the limit is exceeded.",
-};
-pub const PERTURBATION: Param = Param {
-    ns3: "Perturbation",
-    linux: "",
-    kind: U32,
-    default: "0",
-    doc: "Hashed together with the addresses and ports.",
-};
-pub const SET_ASSOCIATIVE: Param = Param {
-    ns3: "EnableSetAssociativeHash",
-    linux: "",
-    kind: Kind::Bool,
-    default: "false",
-    doc: "Look for a free queue in a set of queues when two flows collide.",
-};
-pub const SET_WAYS: Param = Param {
-    ns3: "SetWays",
-    linux: "",
-    kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-    default: "8",
-    doc: "The size of such a set; Flows must be a multiple of it.",
-};
+pub const MAX_SIZE: Param = param!["MaxSize", "limit"; Kind::PacketLimit => "10240p";
+    "How much all queues hold together, in packets."];
+pub const FLOWS: Param = param!["Flows", "flows"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "1024";
+    "The number of queues."];
+pub const DROP_BATCH_SIZE: Param = param!["DropBatchSize", "drop_batch"; U32 => "64";
+    "How many packets at most are dropped from the fattest queue when the limit is exceeded."];
+pub const PERTURBATION: Param = param!["Perturbation"; U32 => "0";
+    "Hashed together with the addresses and ports."];
+pub const SET_ASSOCIATIVE: Param = param!["EnableSetAssociativeHash"; Kind::Bool => "false";
+    "Look for a free queue in a set of queues when two flows collide."];
+pub const SET_WAYS: Param = param!["SetWays"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "8";
+    "The size of such a set; Flows must be a multiple of it."];
 
 /// What ties the parameters of all flow-queueing disciplines together.
 pub(super) fn check(a: &Attributes<'_>) -> Result<(), Contradiction> {

@@ -7,19 +7,14 @@ use std::fmt;
 
 use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param};
+use crate::base::attributes::{Kind, Param, param};
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
 /// How much such a queue holds.
-pub const MAX_SIZE: Param = Param {
-    ns3: "MaxSize",
-    linux: "limit",
-    kind: Kind::QueueSize,
-    default: "100p",
-    doc: "How much the queue holds, in packets or bytes.",
-};
+pub const MAX_SIZE: Param = param!["MaxSize", "limit"; Kind::QueueSize => "100p";
+    "How much the queue holds, in packets or bytes."];
 
 /// What is marked, and when.
 pub trait Law: fmt::Debug + Send {

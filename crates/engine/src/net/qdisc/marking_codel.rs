@@ -21,7 +21,7 @@ use super::discipline::Discipline;
 use super::marking::{Law, MAX_SIZE, Marking};
 use super::reasons::TARGET_EXCEEDED_MARK;
 use super::{BuildContext, PacketFifo, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec, U32};
+use crate::base::attributes::{Kind, Param, Spec, U32, param};
 use crate::packet::PacketId;
 
 pub const SPEC: Discipline = Discipline::new(
@@ -33,13 +33,7 @@ pub const SPEC: Discipline = Discipline::new(
         departures: &[],
         params: &[
             MAX_SIZE,
-            Param {
-                ns3: "MinBytes",
-                linux: "",
-                kind: U32,
-                default: "1500",
-                doc: "No marks while less than this is queued, in bytes.",
-            },
+            param!["MinBytes"; U32 => "1500"; "No marks while less than this is queued, in bytes."],
             Param { kind: Kind::Period, ..INTERVAL },
             Param { kind: Kind::Threshold, ..TARGET },
         ],

@@ -3,7 +3,7 @@
 use super::discipline::Discipline;
 use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext, packet_limit};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::packet::PacketId;
 
 pub const SPEC: Discipline = Discipline::new(
@@ -13,13 +13,8 @@ pub const SPEC: Discipline = Discipline::new(
         doc: "Three bands of strict priority, chosen by the packet's priority.",
         source: "tc-pfifo_fast(8)",
         departures: &[],
-        params: &[Param {
-            ns3: "MaxSize",
-            linux: "limit",
-            kind: Kind::PacketLimit,
-            default: "1000p",
-            doc: "How much all bands hold together, in packets.",
-        }],
+        params: &[param!["MaxSize", "limit"; Kind::PacketLimit => "1000p";
+                "How much all bands hold together, in packets."]],
     },
     &[&[("MaxSize", "20p")]],
 );

@@ -1,95 +1,34 @@
 //! The parameters of PIE.
 
 use super::codel::{CE_THRESHOLD, USE_ECN, USE_L4S};
-use crate::base::attributes::{Attributes, FRACTION, Kind, Param, REAL, Spec, U32};
+use crate::base::attributes::{Attributes, FRACTION, Kind, Param, REAL, Spec, U32, param};
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
 
 /// The parameters that flow queueing has, too.
-pub const MEAN_PACKET_SIZE: Param = Param {
-    ns3: "MeanPktSize",
-    linux: "",
-    kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-    default: "1000",
-    doc: "Mean packet size in bytes, for a limit in bytes.",
-};
-pub const A: Param = Param {
-    ns3: "A",
-    linux: "",
-    kind: REAL,
-    default: "0.125",
-    doc: "Weight of the delay's deviation from the reference, in 1/s.",
-};
-pub const B: Param = Param {
-    ns3: "B",
-    linux: "",
-    kind: REAL,
-    default: "1.25",
-    doc: "Weight of the delay's change, in 1/s.",
-};
-pub const T_UPDATE: Param = Param {
-    ns3: "Tupdate",
-    linux: "tupdate",
-    kind: Kind::Period,
-    default: "15ms",
-    doc: "Time between two computations of the probability.",
-};
-pub const S_UPDATE: Param = Param {
-    ns3: "Supdate",
-    linux: "",
-    kind: Kind::Time,
-    default: "0ns",
-    doc: "Without effect, as in ns-3, where the first computation is scheduled before it is set.",
-};
-pub const DEQUEUE_THRESHOLD: Param = Param {
-    ns3: "DequeueThreshold",
-    linux: "",
-    kind: U32,
-    default: "16384",
-    doc: "Backlog in bytes from which the departure rate is measured.",
-};
-pub const REFERENCE: Param = Param {
-    ns3: "QueueDelayReference",
-    linux: "target",
-    kind: Kind::Time,
-    default: "15ms",
-    doc: "Queueing delay to aim at.",
-};
-pub const MAX_BURST: Param = Param {
-    ns3: "MaxBurstAllowance",
-    linux: "",
-    kind: Kind::Time,
-    default: "150ms",
-    doc: "How long nothing is dropped after an idle time.",
-};
-pub const RATE_ESTIMATOR: Param = Param {
-    ns3: "UseDequeueRateEstimator",
-    linux: "dq_rate_estimator",
-    kind: Kind::Bool,
-    default: "false",
-    doc: "Estimate the delay from backlog and departure rate, not from time stamps.",
-};
-pub const CAP_DROP_ADJUSTMENT: Param = Param {
-    ns3: "UseCapDropAdjustment",
-    linux: "",
-    kind: Kind::Bool,
-    default: "true",
-    doc: "Raise the probability by 2 % at most once it is 10 % (RFC 8033 section 5.5).",
-};
-pub const DERANDOMIZATION: Param = Param {
-    ns3: "UseDerandomization",
-    linux: "",
-    kind: Kind::Bool,
-    default: "false",
-    doc: "Space drops more evenly than by chance alone (RFC 8033 section 5.4).",
-};
-pub const MARK_ECN_THRESHOLD: Param = Param {
-    ns3: "MarkEcnThreshold",
-    linux: "",
-    kind: FRACTION,
-    default: "0.1",
-    doc: "Probability from which packets are dropped even if they could be marked.",
-};
+pub const MEAN_PACKET_SIZE: Param = param!["MeanPktSize"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "1000";
+    "Mean packet size in bytes, for a limit in bytes."];
+pub const A: Param = param!["A"; REAL => "0.125";
+    "Weight of the delay's deviation from the reference, in 1/s."];
+pub const B: Param = param!["B"; REAL => "1.25"; "Weight of the delay's change, in 1/s."];
+pub const T_UPDATE: Param = param!["Tupdate", "tupdate"; Kind::Period => "15ms";
+    "Time between two computations of the probability."];
+pub const S_UPDATE: Param = param!["Supdate"; Kind::Time => "0ns";
+    "Without effect, as in ns-3, where the first computation is scheduled before it is set."];
+pub const DEQUEUE_THRESHOLD: Param = param!["DequeueThreshold"; U32 => "16384";
+    "Backlog in bytes from which the departure rate is measured."];
+pub const REFERENCE: Param = param!["QueueDelayReference", "target"; Kind::Time => "15ms";
+    "Queueing delay to aim at."];
+pub const MAX_BURST: Param = param!["MaxBurstAllowance"; Kind::Time => "150ms";
+    "How long nothing is dropped after an idle time."];
+pub const RATE_ESTIMATOR: Param = param!["UseDequeueRateEstimator", "dq_rate_estimator"; Kind::Bool => "false";
+    "Estimate the delay from backlog and departure rate, not from time stamps."];
+pub const CAP_DROP_ADJUSTMENT: Param = param!["UseCapDropAdjustment"; Kind::Bool => "true";
+    "Raise the probability by 2 % at most once it is 10 % (RFC 8033 section 5.5)."];
+pub const DERANDOMIZATION: Param = param!["UseDerandomization"; Kind::Bool => "false";
+    "Space drops more evenly than by chance alone (RFC 8033 section 5.4)."];
+pub const MARK_ECN_THRESHOLD: Param = param!["MarkEcnThreshold"; FRACTION => "0.1";
+    "Probability from which packets are dropped even if they could be marked."];
 
 pub const SPEC: Spec = Spec {
     ns3: "PieQueueDisc",
@@ -103,13 +42,8 @@ pub const SPEC: Spec = Spec {
         B,
         T_UPDATE,
         S_UPDATE,
-        Param {
-            ns3: "MaxSize",
-            linux: "limit",
-            kind: Kind::QueueSize,
-            default: "25p",
-            doc: "How much the queue holds, in packets or bytes.",
-        },
+        param!["MaxSize", "limit"; Kind::QueueSize => "25p";
+            "How much the queue holds, in packets or bytes."],
         DEQUEUE_THRESHOLD,
         REFERENCE,
         MAX_BURST,
@@ -118,13 +52,8 @@ pub const SPEC: Spec = Spec {
         USE_ECN,
         MARK_ECN_THRESHOLD,
         DERANDOMIZATION,
-        Param {
-            ns3: "ActiveThreshold",
-            linux: "",
-            kind: Kind::Time,
-            default: "+9.22337e+18ns",
-            doc: "Queueing delay at which PIE becomes active; always active by default.",
-        },
+        param!["ActiveThreshold"; Kind::Time => "+9.22337e+18ns";
+            "Queueing delay at which PIE becomes active; always active by default."],
         CE_THRESHOLD,
         USE_L4S,
     ],

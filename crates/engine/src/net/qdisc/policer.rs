@@ -14,7 +14,7 @@ use super::discipline::Discipline;
 use super::marking::MAX_SIZE;
 use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::time::{Rate, Time};
 use crate::base::units::QueueSize;
 use crate::packet::PacketId;
@@ -28,20 +28,9 @@ pub const SPEC: Discipline = Discipline::new(
         departures: &[],
         params: &[
             MAX_SIZE,
-            Param {
-                ns3: "Rate",
-                linux: "rate",
-                kind: Kind::Rate,
-                default: "1000000bps",
-                doc: "Rate at which the bucket fills.",
-            },
-            Param {
-                ns3: "Burst",
-                linux: "burst",
-                kind: Kind::Uint { min: 1, max: 1 << 30 },
-                default: "125000",
-                doc: "Size of the bucket in bytes.",
-            },
+            param!["Rate", "rate"; Kind::Rate => "1000000bps"; "Rate at which the bucket fills."],
+            param!["Burst", "burst"; Kind::Uint { min: 1, max: 1 << 30 } => "125000";
+                "Size of the bucket in bytes."],
         ],
     },
     &[&[("Rate", "2Mbps"), ("Burst", "6000")]],

@@ -4,7 +4,7 @@
 use super::discipline::{Children, Discipline};
 use super::fifo::Fifo;
 use super::{AnyQdisc, BuildContext, Classes, Head, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
@@ -15,13 +15,8 @@ pub const SPEC: Discipline = Discipline::new(
         doc: "Strict priority between FIFO bands, chosen by the packet's priority.",
         source: "tc-prio(8)",
         departures: &[],
-        params: &[Param {
-            ns3: "Priomap",
-            linux: "priomap",
-            kind: Kind::Priomap,
-            default: "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",
-            doc: "The band of each of the sixteen priorities; band 0 is served first.",
-        }],
+        params: &[param!["Priomap", "priomap"; Kind::Priomap => "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1";
+                "The band of each of the sixteen priorities; band 0 is served first."]],
     },
     &[&[]],
 )

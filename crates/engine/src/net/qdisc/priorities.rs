@@ -2,16 +2,11 @@
 
 use super::discipline::Contradiction;
 use super::{BuildContext, Classes, QdiscContext};
-use crate::base::attributes::{Attributes, Kind, Param};
+use crate::base::attributes::{Attributes, Kind, Param, param};
 use crate::packet::PacketId;
 
-pub const PRIORITIES: Param = Param {
-    ns3: "Priorities",
-    linux: "priorities",
-    kind: Kind::Numbers { min: 0, max: 255 },
-    default: "0",
-    doc: "The priority of each class, or one for all; the classes with the largest go first.",
-};
+pub const PRIORITIES: Param = param!["Priorities", "priorities"; Kind::Numbers { min: 0, max: 255 } => "0";
+    "The priority of each class, or one for all; the classes with the largest go first."];
 
 /// As many priorities as there are numbers in `classes`, or one.
 pub fn check(a: &Attributes<'_>, classes: &str) -> Result<(), Contradiction> {

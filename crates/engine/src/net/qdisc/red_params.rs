@@ -1,21 +1,11 @@
 //! The parameters of RED, and those that follow from them.
 
-use crate::base::attributes::{Attributes, FRACTION, Kind, Param, REAL, Spec, U32};
+use crate::base::attributes::{Attributes, FRACTION, Kind, REAL, Spec, U32, param};
 use crate::base::math;
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
 
 const POSITIVE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
-
-const fn param(
-    ns3: &'static str,
-    linux: &'static str,
-    kind: Kind,
-    default: &'static str,
-    doc: &'static str,
-) -> Param {
-    Param { ns3, linux, kind, default, doc }
-}
 
 pub const SPEC: Spec = Spec {
     ns3: "RedQueueDisc",
@@ -24,76 +14,41 @@ pub const SPEC: Spec = Spec {
     source: "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993",
     departures: &[],
     params: &[
-        param("MeanPktSize", "avpkt", POSITIVE, "500", "Mean packet size in bytes."),
-        param("IdlePktSize", "", U32, "0", "Without effect, as in ns-3."),
-        param("Wait", "", Kind::Bool, "true", "Wait between two early drops."),
-        param(
-            "Gentle",
-            "",
-            Kind::Bool,
-            "true",
-            "Raise the probability to 1 from MaxTh to twice MaxTh, not at once.",
-        ),
-        param(
-            "ARED",
-            "adaptive",
-            Kind::Bool,
-            "false",
-            "Adaptive RED: sets MinTh, MaxTh, QW and AdaptMaxP by itself.",
-        ),
-        param("AdaptMaxP", "", Kind::Bool, "false", "Adapt the maximum probability (AIMD)."),
-        param(
-            "FengAdaptive",
-            "",
-            Kind::Bool,
-            "false",
-            "Adapt the maximum probability as Feng et al. do (MIMD).",
-        ),
-        param("NLRED", "", Kind::Bool, "false", "Nonlinear RED: a quadratic probability."),
-        param("MinTh", "", REAL, "5", "Lower threshold of the average, in the unit of MaxSize."),
-        param("MaxTh", "", REAL, "15", "Upper threshold of the average, in the unit of MaxSize."),
-        param(
-            "MaxSize",
-            "limit",
-            Kind::QueueSize,
-            "25p",
-            "How much the queue holds, in packets or bytes.",
-        ),
-        param(
-            "QW",
-            "",
-            REAL,
-            "0.002",
-            "Weight of the present length in the average; 0, -1, -2: derived from the bandwidth.",
-        ),
-        param("LInterm", "", REAL, "50", "Inverse of the maximum probability."),
-        param("TargetDelay", "", Kind::Time, "5ms", "Queueing delay that ARED aims at."),
-        param("Interval", "", Kind::Time, "500ms", "Time between two adaptations (AIMD)."),
-        param("Top", "", FRACTION, "0.5", "Upper bound of the adapted probability."),
-        param(
-            "Bottom",
-            "",
-            FRACTION,
-            "0",
-            "Lower bound of the adapted probability; 0: derived from Rtt and LinkBandwidth.",
-        ),
-        param("Alpha", "", FRACTION, "0.01", "Increment of the adapted probability."),
-        param("Beta", "", FRACTION, "0.9", "Factor of the adapted probability's decrease."),
-        param("FengAlpha", "", REAL, "3", "Divisor of Feng's decrease."),
-        param("FengBeta", "", REAL, "2", "Factor of Feng's increase."),
-        param("LastSet", "", Kind::Time, "0ns", "When the probability counts as adapted last."),
-        param("Rtt", "", Kind::Time, "100ms", "Round-trip time from which Bottom is derived."),
-        param("Ns1Compat", "", Kind::Bool, "false", "A forced drop restarts the count."),
-        param("LinkBandwidth", "bandwidth", Kind::Rate, "1500000bps", "The link's rate."),
-        param("LinkDelay", "", Kind::Time, "20ms", "The link's delay, used when QW is -1."),
-        param("UseEcn", "ecn", Kind::Bool, "false", "Mark where possible instead of dropping."),
-        param(
-            "UseHardDrop",
-            "harddrop",
-            Kind::Bool,
-            "true",
-            "Drop, not mark, above the thresholds' range.",
-        ),
+        param!["MeanPktSize", "avpkt"; POSITIVE => "500"; "Mean packet size in bytes."],
+        param!["IdlePktSize"; U32 => "0"; "Without effect, as in ns-3."],
+        param!["Wait"; Kind::Bool => "true"; "Wait between two early drops."],
+        param!["Gentle"; Kind::Bool => "true";
+            "Raise the probability to 1 from MaxTh to twice MaxTh, not at once."],
+        param!["ARED", "adaptive"; Kind::Bool => "false";
+            "Adaptive RED: sets MinTh, MaxTh, QW and AdaptMaxP by itself."],
+        param!["AdaptMaxP"; Kind::Bool => "false"; "Adapt the maximum probability (AIMD)."],
+        param!["FengAdaptive"; Kind::Bool => "false";
+            "Adapt the maximum probability as Feng et al. do (MIMD)."],
+        param!["NLRED"; Kind::Bool => "false"; "Nonlinear RED: a quadratic probability."],
+        param!["MinTh"; REAL => "5"; "Lower threshold of the average, in the unit of MaxSize."],
+        param!["MaxTh"; REAL => "15"; "Upper threshold of the average, in the unit of MaxSize."],
+        param!["MaxSize", "limit"; Kind::QueueSize => "25p";
+            "How much the queue holds, in packets or bytes."],
+        param!["QW"; REAL => "0.002";
+            "Weight of the present length in the average; 0, -1, -2: derived from the bandwidth."],
+        param!["LInterm"; REAL => "50"; "Inverse of the maximum probability."],
+        param!["TargetDelay"; Kind::Time => "5ms"; "Queueing delay that ARED aims at."],
+        param!["Interval"; Kind::Time => "500ms"; "Time between two adaptations (AIMD)."],
+        param!["Top"; FRACTION => "0.5"; "Upper bound of the adapted probability."],
+        param!["Bottom"; FRACTION => "0";
+            "Lower bound of the adapted probability; 0: derived from Rtt and LinkBandwidth."],
+        param!["Alpha"; FRACTION => "0.01"; "Increment of the adapted probability."],
+        param!["Beta"; FRACTION => "0.9"; "Factor of the adapted probability's decrease."],
+        param!["FengAlpha"; REAL => "3"; "Divisor of Feng's decrease."],
+        param!["FengBeta"; REAL => "2"; "Factor of Feng's increase."],
+        param!["LastSet"; Kind::Time => "0ns"; "When the probability counts as adapted last."],
+        param!["Rtt"; Kind::Time => "100ms"; "Round-trip time from which Bottom is derived."],
+        param!["Ns1Compat"; Kind::Bool => "false"; "A forced drop restarts the count."],
+        param!["LinkBandwidth", "bandwidth"; Kind::Rate => "1500000bps"; "The link's rate."],
+        param!["LinkDelay"; Kind::Time => "20ms"; "The link's delay, used when QW is -1."],
+        param!["UseEcn", "ecn"; Kind::Bool => "false"; "Mark where possible instead of dropping."],
+        param!["UseHardDrop", "harddrop"; Kind::Bool => "true";
+            "Drop, not mark, above the thresholds' range."],
     ],
 };
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::discipline::{Children, Discipline};
 use super::fifo::Fifo;
 use super::{AnyQdisc, BuildContext, Classes, Head, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
@@ -24,20 +24,10 @@ pub const SPEC: Discipline = Discipline::new(
         source: "Choudhury and Hahne 1998",
         departures: &[],
         params: &[
-            Param {
-                ns3: "PoolBytes",
-                linux: "pool",
-                kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-                default: "1000000",
-                doc: "Size of the switch's buffer in bytes; the same at all its ports.",
-            },
-            Param {
-                ns3: "Alpha",
-                linux: "alpha",
-                kind: Kind::Real { min: 0.000_001, max: 1e6 },
-                default: "1",
-                doc: "A queue may have this many times what is free.",
-            },
+            param!["PoolBytes", "pool"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "1000000";
+                "Size of the switch's buffer in bytes; the same at all its ports."],
+            param!["Alpha", "alpha"; Kind::Real { min: 0.000_001, max: 1e6 } => "1";
+                "A queue may have this many times what is free."],
         ],
     },
     &[&[("PoolBytes", "20000"), ("Alpha", "0.5")]],

@@ -7,7 +7,7 @@
 use super::discipline::Discipline;
 use super::marking::{Law, MAX_SIZE, Marking};
 use super::{BuildContext, PacketFifo, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
@@ -20,14 +20,9 @@ pub const SPEC: Discipline = Discipline::new(
         departures: &[],
         params: &[
             MAX_SIZE,
-            Param {
-                ns3: "MarkingThreshold",
-                linux: "K",
-                kind: Kind::MarkingLength,
-                // DCTCP's for 10 Gbps.
-                default: "65p",
-                doc: "K, in packets or bytes, whichever MaxSize has.",
-            },
+            // DCTCP's for 10 Gbps.
+            param!["MarkingThreshold", "K"; Kind::MarkingLength => "65p";
+                "K, in packets or bytes, whichever MaxSize has."],
         ],
     },
     &[&[("MaxSize", "40p"), ("MarkingThreshold", "5p")], &[("MarkingThreshold", "5000B")]],

@@ -8,7 +8,7 @@
 use super::discipline::{Children, Discipline};
 use super::fifo::Fifo;
 use super::{AnyQdisc, BuildContext, Classes, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec, U32};
+use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::time::{Rate, Time};
 use crate::packet::PacketId;
 
@@ -25,41 +25,15 @@ pub const SPEC: Discipline = Discipline::new(
             "a packet larger than a bucket is not refused but waits without end",
         ],
         params: &[
-            Param {
-                ns3: "MaxSize",
-                linux: "limit",
-                kind: Kind::QueueSize,
-                default: "1000p",
-                doc: "How much the queue holds, in packets or bytes.",
-            },
-            Param {
-                ns3: "Burst",
-                linux: "burst",
-                kind: U32,
-                default: "125000",
-                doc: "Size of the first bucket in bytes.",
-            },
-            Param {
-                ns3: "Mtu",
-                linux: "mtu",
-                kind: U32,
-                default: "0",
-                doc: "Size of the second bucket in bytes; 0 means the device's MTU.",
-            },
-            Param {
-                ns3: "Rate",
-                linux: "rate",
-                kind: Kind::Rate,
-                default: "1000000bps",
-                doc: "Rate at which the first bucket fills.",
-            },
-            Param {
-                ns3: "PeakRate",
-                linux: "peakrate",
-                kind: Kind::OptionalRate,
-                default: "0bps",
-                doc: "Rate at which the second bucket fills; 0bps means there is none.",
-            },
+            param!["MaxSize", "limit"; Kind::QueueSize => "1000p";
+                "How much the queue holds, in packets or bytes."],
+            param!["Burst", "burst"; U32 => "125000"; "Size of the first bucket in bytes."],
+            param!["Mtu", "mtu"; U32 => "0";
+                "Size of the second bucket in bytes; 0 means the device's MTU."],
+            param!["Rate", "rate"; Kind::Rate => "1000000bps";
+                "Rate at which the first bucket fills."],
+            param!["PeakRate", "peakrate"; Kind::OptionalRate => "0bps";
+                "Rate at which the second bucket fills; 0bps means there is none."],
         ],
     },
     &[&[("MaxSize", "20p"), ("Rate", "5Mbps"), ("Burst", "4000")]],

@@ -11,7 +11,7 @@
 use super::discipline::Discipline;
 use super::marking::{Law, MAX_SIZE, Marking};
 use super::{BuildContext, PacketFifo, QdiscContext};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::time::Time;
 use crate::packet::PacketId;
 
@@ -24,13 +24,8 @@ pub const SPEC: Discipline = Discipline::new(
         departures: &[],
         params: &[
             MAX_SIZE,
-            Param {
-                ns3: "Threshold",
-                linux: "threshold",
-                kind: Kind::Threshold,
-                default: "10us",
-                doc: "Sojourn time above which packets are marked.",
-            },
+            param!["Threshold", "threshold"; Kind::Threshold => "10us";
+                "Sojourn time above which packets are marked."],
         ],
     },
     &[&[("MaxSize", "40p")], &[("MaxSize", "9000B")]],

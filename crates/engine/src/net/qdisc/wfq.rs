@@ -17,7 +17,7 @@
 use super::discipline::{Children, Contradiction, Discipline};
 use super::priorities::{self, PRIORITIES};
 use super::{BuildContext, Classes, Head, Qdisc, QdiscContext};
-use crate::base::attributes::{Attributes, Kind, Param, Spec};
+use crate::base::attributes::{Attributes, Kind, Spec, param};
 use crate::packet::PacketId;
 
 const WEIGHTS: &str = "Weights";
@@ -30,13 +30,8 @@ pub const SPEC: Discipline = Discipline::new(
         source: "Golestani, IEEE INFOCOM 1994",
         departures: &[],
         params: &[
-            Param {
-                ns3: WEIGHTS,
-                linux: "weights",
-                kind: Kind::Numbers { min: 1, max: 1 << 16 },
-                default: "1 1",
-                doc: "The weight of each class; as many as there are classes.",
-            },
+            param![WEIGHTS, "weights"; Kind::Numbers { min: 1, max: 1 << 16 } => "1 1";
+                "The weight of each class; as many as there are classes."],
             PRIORITIES,
         ],
     },

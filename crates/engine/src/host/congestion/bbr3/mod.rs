@@ -45,7 +45,7 @@ use losses::is_inflight_too_high;
 
 use super::BuildContext;
 use super::max_filter::MaxFilter;
-use crate::base::attributes::{Param, Spec, U32};
+use crate::base::attributes::{Spec, U32, param};
 use crate::base::rng::RngStream;
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck};
@@ -58,13 +58,9 @@ pub const SPEC: Spec = Spec {
     doc: "BBR version 3: bandwidth and round trips as measured, bounded by what losses of probes allow.",
     source: "draft-ietf-ccwg-bbr-06",
     departures: &[],
-    params: &[Param {
-        ns3: "Stream",
-        linux: "",
-        kind: U32,
-        default: "4",
-        doc: "Random stream from which the time between probes is drawn.",
-    }],
+    params: &[
+        param!["Stream"; U32 => "4"; "Random stream from which the time between probes is drawn."],
+    ],
 };
 
 // Section 2.5.

@@ -268,6 +268,17 @@ mod tests {
         assert_eq!(sender.newly_marked(1), 1);
     }
 
+    #[test]
+    fn a_marked_ack_is_counted_and_not_acknowledged_at_once() {
+        for (payload, is_due) in [(0, false), (1000, true)] {
+            let mut feedback = Accurate::default();
+            let marked = Packet { ecn: Ecn::Ce, flags: Flags::ACK, payload, ..Packet::default() };
+            let rest = feedback.read(&marked, false);
+            assert_eq!((rest.ecn, feedback.is_ack_due()), (Ecn::NotEct, is_due));
+            assert_eq!(number(feedback.on_control_sent(Flags::ACK)), FIRST + 1);
+        }
+    }
+
     /// The first mark after none, and every second one.
     #[test]
     fn marks_are_acknowledged_at_once_when_they_begin_and_when_they_are_two() {

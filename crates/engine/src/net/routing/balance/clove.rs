@@ -15,7 +15,7 @@ use super::HostContext;
 use super::flowlets::Flowlets;
 use super::letflow::FLOWLET_TIMEOUT;
 use super::sender::{Coming, Sender, Sending, path_of};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::pair_table::PairTable;
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
@@ -29,20 +29,10 @@ pub const SPEC: Spec = Spec {
     departures: &[],
     params: &[
         FLOWLET_TIMEOUT,
-        Param {
-            ns3: MODE,
-            linux: "",
-            kind: Kind::Enum(&[EDGE_FLOWLET, ECN, INT]),
-            default: ECN,
-            doc: "What hosts go by: chance, marks, or the loads that switches write on packets.",
-        },
-        Param {
-            ns3: RELAY,
-            linux: "",
-            kind: Kind::Period,
-            default: "40us",
-            doc: "The weight of a path shrinks at most once in this time; half a round trip.",
-        },
+        param![MODE; Kind::Enum(&[EDGE_FLOWLET, ECN, INT]) => ECN;
+            "What hosts go by: chance, marks, or the loads that switches write on packets."],
+        param![RELAY; Kind::Period => "40us";
+            "The weight of a path shrinks at most once in this time; half a round trip."],
     ],
 };
 

@@ -32,7 +32,7 @@ use super::flowlets::Flowlets;
 use super::letflow::{FLOWLET_TIMEOUT, position};
 use super::loads::Loads;
 use super::{Balancer, BuildContext, Choice, Ports, SEED};
-use crate::base::attributes::{Kind, Param, Spec, U64};
+use crate::base::attributes::{Kind, Spec, U64, param};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 
@@ -44,48 +44,16 @@ pub const SPEC: Spec = Spec {
     departures: &[],
     params: &[
         FLOWLET_TIMEOUT,
-        Param {
-            ns3: INTERVAL,
-            linux: "",
-            kind: Kind::Period,
-            default: "32us",
-            doc: "How often the measured loads shrink.",
-        },
-        Param {
-            ns3: FACTOR,
-            linux: "",
-            kind: Kind::Real { min: 0.001, max: 0.999 },
-            default: "0.2",
-            doc: "By which part; the time constant is the interval over it, 160 us.",
-        },
-        Param {
-            ns3: BITS,
-            linux: "",
-            kind: Kind::Uint { min: 1, max: 8 },
-            default: "3",
-            doc: "Bits of a level of congestion.",
-        },
-        Param {
-            ns3: LINK_RATE,
-            linux: "",
-            kind: Kind::OptionalRate,
-            default: "0bps",
-            doc: "What levels of all ports are relative to; 0bps: each port's own rate.",
-        },
-        Param {
-            ns3: AGING,
-            linux: "",
-            kind: Kind::Period,
-            default: "10ms",
-            doc: "A value that has not come back for so long is one less.",
-        },
-        Param {
-            ns3: SEED,
-            linux: "",
-            kind: U64,
-            default: "0",
-            doc: "Of the hash where paths are not uplinks; the scenario's seed, if it is not given.",
-        },
+        param![INTERVAL; Kind::Period => "32us"; "How often the measured loads shrink."],
+        param![FACTOR; Kind::Real { min: 0.001, max: 0.999 } => "0.2";
+            "By which part; the time constant is the interval over it, 160 us."],
+        param![BITS; Kind::Uint { min: 1, max: 8 } => "3"; "Bits of a level of congestion."],
+        param![LINK_RATE; Kind::OptionalRate => "0bps";
+            "What levels of all ports are relative to; 0bps: each port's own rate."],
+        param![AGING; Kind::Period => "10ms";
+            "A value that has not come back for so long is one less."],
+        param![SEED; U64 => "0";
+            "Of the hash where paths are not uplinks; the scenario's seed, if it is not given."],
     ],
 };
 

@@ -14,7 +14,7 @@
 //! components of an asymmetric network, is not modelled: in our networks all equally long paths are one group.)
 
 use super::{Balancer, BuildContext, Choice};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::rng::RngStream;
 
 pub const SPEC: Spec = Spec {
@@ -24,20 +24,10 @@ pub const SPEC: Spec = Spec {
     source: "S. Ghorbani et al., ACM SIGCOMM 2017",
     departures: &[],
     params: &[
-        Param {
-            ns3: SAMPLES,
-            linux: "d",
-            kind: Kind::Uint { min: 1, max: MOST },
-            default: "2",
-            doc: "Ports that are drawn for each packet.",
-        },
-        Param {
-            ns3: MEMORY,
-            linux: "m",
-            kind: Kind::Uint { min: 0, max: MOST },
-            default: "1",
-            doc: "Ports that are remembered as the shortest ones of the packet before.",
-        },
+        param![SAMPLES, "d"; Kind::Uint { min: 1, max: MOST } => "2";
+            "Ports that are drawn for each packet."],
+        param![MEMORY, "m"; Kind::Uint { min: 0, max: MOST } => "1";
+            "Ports that are remembered as the shortest ones of the packet before."],
     ],
 };
 

@@ -12,7 +12,7 @@
 //! most flows on their way when a port comes or goes; this does not, as most switches do not.
 
 use super::{Balancer, BuildContext, Choice, SEED};
-use crate::base::attributes::{Param, Spec, U64};
+use crate::base::attributes::{Spec, U64, param};
 use crate::base::mix::mix;
 
 pub const SPEC: Spec = Spec {
@@ -21,13 +21,7 @@ pub const SPEC: Spec = Spec {
     doc: "All shortest paths by hops; a hash of addresses and ports chooses one for each flow.",
     source: "RFC 2992",
     departures: &[],
-    params: &[Param {
-        ns3: SEED,
-        linux: "",
-        kind: U64,
-        default: "0",
-        doc: "Of the hash; the scenario's seed, if it is not given.",
-    }],
+    params: &[param![SEED; U64 => "0"; "Of the hash; the scenario's seed, if it is not given."]],
 };
 
 /// The distance of the states of SplitMix64.

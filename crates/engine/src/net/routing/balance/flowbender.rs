@@ -17,7 +17,7 @@ use super::HostContext;
 use super::sender::{
     Coming, Rounds, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of,
 };
-use crate::base::attributes::{FRACTION, Kind, Param, Spec};
+use crate::base::attributes::{FRACTION, Kind, Spec, param};
 use crate::base::mix::mix;
 
 pub const SPEC: Spec = Spec {
@@ -27,20 +27,10 @@ pub const SPEC: Spec = Spec {
     source: "A. Kabbani et al., ACM CoNEXT 2014",
     departures: &[],
     params: &[
-        Param {
-            ns3: THRESHOLD,
-            linux: "T",
-            kind: FRACTION,
-            default: "0.05",
-            doc: "A larger part of marked acknowledgements in a round trip is too much.",
-        },
-        Param {
-            ns3: ROUNDS,
-            linux: "N",
-            kind: Kind::Uint { min: 1, max: 1000 },
-            default: "1",
-            doc: "Round trips in a row that have to be so.",
-        },
+        param![THRESHOLD, "T"; FRACTION => "0.05";
+            "A larger part of marked acknowledgements in a round trip is too much."],
+        param![ROUNDS, "N"; Kind::Uint { min: 1, max: 1000 } => "1";
+            "Round trips in a row that have to be so."],
     ],
 };
 

@@ -48,7 +48,7 @@ use super::rack::{Path, Rack, Rate, Smoothing};
 use super::sender::{
     Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of,
 };
-use crate::base::attributes::{FRACTION, Kind, Param, Spec};
+use crate::base::attributes::{FRACTION, Kind, Spec, param};
 use crate::base::pair_table::PairTable;
 use crate::base::rng::RngStream;
 use crate::base::seq::Seq;
@@ -62,76 +62,36 @@ pub const SPEC: Spec = Spec {
     source: "H. Zhang et al., ACM SIGCOMM 2017",
     departures: &[],
     params: &[
-        fraction("EcnThreshold", "0.4", "Part of marked packets below which a path can be good."),
-        time("RttLow", "20us", "Beyond the least round trip: below this a path can be good."),
-        time(
-            "RttHigh",
-            "120us",
-            "Beyond the least round trip: above this a path can be congested.",
-        ),
-        time(
-            "BetterRtt",
-            "80us",
-            "Minimum RTT improvement: a path is notably better if its round trip is shorter by this.",
-        ),
-        fraction("BetterEcn", "0.05", "Parts of marked packets less by this are notably better."),
-        Param {
-            ns3: "MinSent",
-            linux: "S",
-            kind: Kind::Uint { min: 0, max: 1 << 40 },
-            default: "600000",
-            doc: "Bytes that a flow has sent before it may leave a congested path.",
-        },
-        fraction("MaxRate", "0.3", "Part of its link's rate that such a flow has at most."),
-        fraction("Gain", "0.0625", "Of the averages of marks and round trips."),
-        Param {
-            ns3: "Probing",
-            linux: "",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Whether racks are probed.",
-        },
-        Param {
-            ns3: "Rerouting",
-            linux: "",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "Whether flows leave congested paths.",
-        },
-        time("ProbeInterval", "500us", "How often racks are probed."),
-        Param {
-            ns3: "DelayStep",
-            linux: "",
-            kind: Kind::Time,
-            default: "0s",
-            doc: "Of paths in one state that with the least round trip in steps of this; 0s: by rates alone.",
-        },
-        Param {
-            ns3: CHOICE,
-            linux: "",
-            kind: Kind::Enum(&[LEAST_RATE, LEAST_DELAY, CHANCE]),
-            default: LEAST_RATE,
-            doc: "Which of the paths in one state a flow takes.",
-        },
-        Param {
-            ns3: "Window",
-            linux: "",
-            kind: Kind::Time,
-            default: "0s",
-            doc: "A path's round trip is the least one in windows of this length; 0s: an average.",
-        },
-        time("FailurePeriod", "10ms", "How often it is judged which paths lose packets."),
-        time("FailedTime", "100ms", "For so long a path has failed; twice if it fails again soon."),
+        param!["EcnThreshold"; FRACTION => "0.4";
+            "Part of marked packets below which a path can be good."],
+        param!["RttLow"; Kind::Period => "20us";
+            "Beyond the least round trip: below this a path can be good."],
+        param!["RttHigh"; Kind::Period => "120us";
+            "Beyond the least round trip: above this a path can be congested."],
+        param!["BetterRtt"; Kind::Period => "80us";
+            "Minimum RTT improvement: a path is notably better if its round trip is shorter by this."],
+        param!["BetterEcn"; FRACTION => "0.05";
+            "Parts of marked packets less by this are notably better."],
+        param!["MinSent", "S"; Kind::Uint { min: 0, max: 1 << 40 } => "600000";
+            "Bytes that a flow has sent before it may leave a congested path."],
+        param!["MaxRate"; FRACTION => "0.3";
+            "Part of its link's rate that such a flow has at most."],
+        param!["Gain"; FRACTION => "0.0625"; "Of the averages of marks and round trips."],
+        param!["Probing"; Kind::Bool => "true"; "Whether racks are probed."],
+        param!["Rerouting"; Kind::Bool => "true"; "Whether flows leave congested paths."],
+        param!["ProbeInterval"; Kind::Period => "500us"; "How often racks are probed."],
+        param!["DelayStep"; Kind::Time => "0s";
+            "Of paths in one state that with the least round trip in steps of this; 0s: by rates alone."],
+        param![CHOICE; Kind::Enum(&[LEAST_RATE, LEAST_DELAY, CHANCE]) => LEAST_RATE;
+            "Which of the paths in one state a flow takes."],
+        param!["Window"; Kind::Time => "0s";
+            "A path's round trip is the least one in windows of this length; 0s: an average."],
+        param!["FailurePeriod"; Kind::Period => "10ms";
+            "How often it is judged which paths lose packets."],
+        param!["FailedTime"; Kind::Period => "100ms";
+            "For so long a path has failed; twice if it fails again soon."],
     ],
 };
-
-const fn fraction(ns3: &'static str, default: &'static str, doc: &'static str) -> Param {
-    Param { ns3, linux: "", kind: FRACTION, default, doc }
-}
-
-const fn time(ns3: &'static str, default: &'static str, doc: &'static str) -> Param {
-    Param { ns3, linux: "", kind: Kind::Period, default, doc }
-}
 
 const CHOICE: &str = "Choice";
 const LEAST_RATE: &str = "least-rate";

@@ -14,7 +14,7 @@
 
 use super::flowlets::Flowlets;
 use super::{Balancer, BuildContext, Choice};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Param, Spec, param};
 use crate::base::rng::RngStream;
 
 pub const SPEC: Spec = Spec {
@@ -27,13 +27,8 @@ pub const SPEC: Spec = Spec {
 };
 
 /// Of all schemes that switch flowlets.
-pub const FLOWLET_TIMEOUT: Param = Param {
-    ns3: "FlowletTimeout",
-    linux: "",
-    kind: Kind::Period,
-    default: "500us",
-    doc: "A packet that comes later than this after the one before it begins a new burst.",
-};
+pub const FLOWLET_TIMEOUT: Param = param!["FlowletTimeout"; Kind::Period => "500us";
+    "A packet that comes later than this after the one before it begins a new burst."];
 
 #[derive(Debug)]
 pub struct LetFlow {

@@ -19,7 +19,7 @@ use super::HostContext;
 use super::sender::{
     Coming, Rounds, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of,
 };
-use crate::base::attributes::{FRACTION, Kind, Param, Spec};
+use crate::base::attributes::{FRACTION, Kind, Spec, param};
 use crate::base::mix::mix;
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
@@ -31,34 +31,14 @@ pub const SPEC: Spec = Spec {
     source: "M. A. Qureshi et al., ACM SIGCOMM 2022",
     departures: &[],
     params: &[
-        Param {
-            ns3: THRESHOLD,
-            linux: "cong_thresh",
-            kind: FRACTION,
-            default: "0.5",
-            doc: "As many marked acknowledgements in a round trip make it a congested one.",
-        },
-        Param {
-            ns3: IDLE_ROUNDS,
-            linux: "idle_rehash_rounds",
-            kind: Kind::Uint { min: 0, max: 31 },
-            default: "3",
-            doc: "Congested round trips in a row after which an idle flow moves; 0: it does not.",
-        },
-        Param {
-            ns3: ROUNDS,
-            linux: "rehash_rounds",
-            kind: Kind::Uint { min: 1, max: 31 },
-            default: "12",
-            doc: "Congested round trips in a row after which any flow moves.",
-        },
-        Param {
-            ns3: SUSPEND,
-            linux: "suspend_rto_sec",
-            kind: Kind::Time,
-            default: "60s",
-            doc: "After a timeout a flow stays for so long, up to twice of it.",
-        },
+        param![THRESHOLD, "cong_thresh"; FRACTION => "0.5";
+            "As many marked acknowledgements in a round trip make it a congested one."],
+        param![IDLE_ROUNDS, "idle_rehash_rounds"; Kind::Uint { min: 0, max: 31 } => "3";
+            "Congested round trips in a row after which an idle flow moves; 0: it does not."],
+        param![ROUNDS, "rehash_rounds"; Kind::Uint { min: 1, max: 31 } => "12";
+            "Congested round trips in a row after which any flow moves."],
+        param![SUSPEND, "suspend_rto_sec"; Kind::Time => "60s";
+            "After a timeout a flow stays for so long, up to twice of it."],
     ],
 };
 

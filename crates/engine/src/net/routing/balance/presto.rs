@@ -13,7 +13,7 @@
 
 use super::HostContext;
 use super::sender::{Paths, Sender, Sending, grown, path_of};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::pair_table::PairTable;
 use crate::base::rng::RngStream;
 
@@ -24,20 +24,10 @@ pub const SPEC: Spec = Spec {
     source: "K. He et al., ACM SIGCOMM 2015",
     departures: &[],
     params: &[
-        Param {
-            ns3: SIZE,
-            linux: "",
-            kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-            default: "65536",
-            doc: "Bytes of payload in a flowcell.",
-        },
-        Param {
-            ns3: WEIGHTED,
-            linux: "",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "Paths are taken as often as their least rates say.",
-        },
+        param![SIZE; Kind::Uint { min: 1, max: u32::MAX as u64 } => "65536";
+            "Bytes of payload in a flowcell."],
+        param![WEIGHTED; Kind::Bool => "false";
+            "Paths are taken as often as their least rates say."],
     ],
 };
 

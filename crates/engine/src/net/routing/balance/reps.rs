@@ -18,7 +18,7 @@
 
 use super::HostContext;
 use super::sender::{Coming, Sender, Sending, Sent, Watch, grown, other_path_of, path_of};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::packet::Flags;
@@ -30,27 +30,12 @@ pub const SPEC: Spec = Spec {
     source: "T. Bonato et al., arXiv 2407.21625",
     departures: &[],
     params: &[
-        Param {
-            ns3: ENTRIES,
-            linux: "",
-            kind: Kind::Uint { min: 1, max: 1024 },
-            default: "8",
-            doc: "So many paths of a flow are remembered.",
-        },
-        Param {
-            ns3: EXPLORE,
-            linux: "",
-            kind: Kind::Uint { min: 0, max: 1_000_000 },
-            default: "64",
-            doc: "Packets by random paths at first, and after a failure: a bandwidth-delay product.",
-        },
-        Param {
-            ns3: FREEZING,
-            linux: "",
-            kind: Kind::Time,
-            default: "1ms",
-            doc: "For so long after a timeout only paths that are remembered are used.",
-        },
+        param![ENTRIES; Kind::Uint { min: 1, max: 1024 } => "8";
+            "So many paths of a flow are remembered."],
+        param![EXPLORE; Kind::Uint { min: 0, max: 1_000_000 } => "64";
+            "Packets by random paths at first, and after a failure: a bandwidth-delay product."],
+        param![FREEZING; Kind::Time => "1ms";
+            "For so long after a timeout only paths that are remembered are used."],
     ],
 };
 

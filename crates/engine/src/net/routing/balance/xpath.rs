@@ -6,7 +6,7 @@
 
 use super::HostContext;
 use super::sender::{Sender, Sending};
-use crate::base::attributes::{Kind, Param, Spec};
+use crate::base::attributes::{Kind, Spec, param};
 
 pub const SPEC: Spec = Spec {
     ns3: "xpath",
@@ -14,13 +14,8 @@ pub const SPEC: Spec = Spec {
     doc: "All shortest paths by hops; each flow takes the one that its source names.",
     source: "S. Hu et al., USENIX NSDI 2015",
     departures: &[],
-    params: &[Param {
-        ns3: PATHS,
-        linux: "",
-        kind: Kind::Numbers { min: 0, max: 65_535 },
-        default: "0 1 2 3",
-        doc: "The path of the first flow, the second, ...; then from the front again.",
-    }],
+    params: &[param![PATHS; Kind::Numbers { min: 0, max: 65_535 } => "0 1 2 3";
+            "The path of the first flow, the second, ...; then from the front again."]],
 };
 
 const PATHS: &str = "Paths";
