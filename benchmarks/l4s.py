@@ -1,20 +1,27 @@
-"""The figure and the table of docs/l4s.md: Prague beside CUBIC, and what packets wait alone.
+"""The figure and the tables of docs/l4s.md: Prague beside CUBIC, and what packets wait alone.
 
-    python -m benchmarks.l4s
-
-writes docs/images/l4s.svg and prints the table.
+python -m benchmarks.l4s             # writes docs/images/l4s.svg and prints the first tables
+python -m benchmarks.l4s --parts     # where the coupled laws are off, part by part
 """
 
 from __future__ import annotations
 
+import argparse
 import math
+import random
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 
 import ccperf
+from ccperf.experiments.topologies import Bottleneck, DumbbellFlow, dumbbell
+from ccperf.runs.backends import get
+from ccperf.runs.recording import Recording
+from ccperf.scenario import Scenario, profiles
 
 mpl.use("svg")
 from matplotlib import pyplot as plt
@@ -45,6 +52,106 @@ def beside_cubic(rate: str, rtt: str, seed: int) -> tuple[float, float]:
     return rates[0] / rates[1], LAW * trips[1] / virtual
 
 
+#: Of a window: Prague's with p_L, CUBIC's with the root of p_C.
+PRAGUE_LAW, CUBIC_LAW = 1 + math.sqrt(3), math.sqrt(1.5)
+END = 60
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The ratio of rates over that of the laws, and what it is the product of."""
+
+    ratio: float
+    #: Prague's window over its law's with the marks that it got.
+    prague: float
+    #: CUBIC's law's with the losses that it got over its window.
+    cubic: float
+    #: The root of p_C over p_L / 2.
+    coupling: float
+
+
+def many(rtt: str, flows: int, seed: int, stop: int) -> Scenario:
+    """So many of each kind, with 100 Mbps for two."""
+    rng = random.Random(seed)
+    return dumbbell(
+        Bottleneck(f"{100 * flows}Mbps", None, "DualPi2QueueDisc"),
+        [
+            DumbbellFlow(
+                cc, rtt, start=f"{rng.randint(0, 25_000_000)}ns", tcp=profiles.tcp("linux")
+            )
+            for cc in ("prague", "cubic")
+            for _ in range(flows)
+        ],
+        stop_time=f"{stop}s",
+        seed=seed,
+        recording={"interval": "100ms"},
+    )
+
+
+def signals(recording: Recording) -> tuple[int, int]:
+    """Marks and drops at the bottleneck: the ones are all Prague's, the others all CUBIC's."""
+    drops = recording.drops
+    counts = [0, 0]
+    for link, verdict, packets in zip(
+        drops["link"], drops["verdict"], drops["packets"], strict=True
+    ):
+        if link == "btl_forward":
+            counts[verdict != "mark"] += int(packets)
+    return counts[0], counts[1]
+
+
+def parts(rtt: str, flows: int, seed: int) -> Parts:
+    """From 10 s on: a run to there says what came before."""
+    begin, end = (
+        get("native").simulate(many(rtt, flows, seed, stop)) for stop in (int(BEGIN / 1e9), END)
+    )
+    samples = end.flow_samples
+    packets, trips = [0.0, 0.0], [0.0, 0.0]
+    for flow in range(2 * flows):
+        of = (samples["time_ns"] >= BEGIN) & (samples["flow"] == flow)
+        acked = samples["acked_bytes"][of]
+        packets[flow // flows] += float(acked[-1] - acked[0]) / 1448
+        trips[flow // flows] += float(np.mean(samples["srtt_ns"][of])) / 1e9 / flows
+    before, after = signals(begin), signals(end)
+    marked, lost = ((b - a) / sent for a, b, sent in zip(before, after, packets, strict=True))
+    windows = [
+        sent / (END - BEGIN / 1e9) / flows * trip for sent, trip in zip(packets, trips, strict=True)
+    ]
+    virtual = max(trips[0], 0.025)
+    return Parts(
+        packets[0] / packets[1] / (LAW * trips[1] / virtual),
+        windows[0] * marked / PRAGUE_LAW * virtual / trips[0],
+        CUBIC_LAW / (windows[1] * math.sqrt(lost)),
+        2 * math.sqrt(lost) / marked,
+    )
+
+
+def table_of_parts() -> None:
+    print("| RTT | flows of each | ratio / law | Prague's law | CUBIC's law | coupling |")
+    print("| --- " * 6 + "|")
+    for rtt, flows, seeds in (
+        ("20ms", 1, 6),
+        ("25ms", 1, 6),
+        ("35ms", 1, 6),
+        ("50ms", 1, 6),
+        ("25ms", 4, 4),
+        ("25ms", 16, 4),
+    ):
+        found = [parts(rtt, flows, seed) for seed in range(1, seeds + 1)]
+        cells = [
+            mean_of([getattr(of, name) for of in found])
+            for name in ("ratio", "prague", "cubic", "coupling")
+        ]
+        print(f"| {rtt} | {flows} | {' | '.join(cells)} |", flush=True)
+
+
+def mean_of(values: Sequence[float]) -> str:
+    """The geometric mean with its standard error."""
+    logs = np.log(values)
+    mean = math.exp(float(np.mean(logs)))
+    return f"{mean:.2f} ± {mean * float(np.std(logs, ddof=1)) / math.sqrt(len(values)):.2f}"
+
+
 def waits(cc: str) -> np.ndarray:
     """Of each packet alone on 100 Mbps and 25 ms, in ms, from 10 s on."""
     with tempfile.TemporaryDirectory() as folder:
@@ -65,6 +172,11 @@ def waits(cc: str) -> np.ndarray:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.l4s", description=__doc__)
+    parser.add_argument("--parts", action="store_true")
+    if parser.parse_args().parts:
+        table_of_parts()
+        return
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     print("| RTT | " + " | ".join(RATES) + " | law |")
     print("| --- " * (len(RATES) + 2) + "|")

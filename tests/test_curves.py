@@ -23,4 +23,5 @@ def test_every_algorithm_has_curves() -> None:
     windows = {f"window-{cc}" for cc in registry.algorithms("cc")}
     queues = {f"queue-{qdisc}" for qdisc in registry.algorithms("qdisc")}
     balancers = {f"balancing-{scheme}" for scheme in registry.algorithms("routing")}
-    assert names == windows | queues | balancers
+    slow_starts = {f"slow-start-{name}" for name in registry.slow_starts()}
+    assert names == windows | slow_starts | queues | balancers

@@ -134,6 +134,42 @@ def window(scenario: Scenario) -> list[int]:
     return [round(int(bytes_) / segment) for bytes_ in recording.flow_samples["cwnd_bytes"]]
 
 
+#: What every slow start meets: a queue that overflows, and one that is too long to.
+OPENINGS = (
+    WINDOWS[0],
+    Situation(
+        "long queue",
+        "of 1,000 packets; 20 Mbps, 100 ms",
+        "100ms",
+        40,
+        {"rate": "20Mbps", "qlen": "1000p"},
+    ),
+    Situation(
+        "jitter",
+        "of 0 to 40 ms, in order, 300 packets; 20 Mbps, 100 ms",
+        "100ms",
+        40,
+        {
+            "rate": "20Mbps",
+            "qlen": "300p",
+            "forward": {"jitter": {"delay": "Uniform(min=0s,max=40ms)"}},
+        },
+    ),
+)
+
+
+def slow_starts() -> Iterator[File]:
+    """NewReno's congestion window with each slow start, in segments, once a round trip."""
+    for name in registry.slow_starts():
+        algorithm = {"cc": "TcpNewReno", "tcp": {"SlowStart": name}}
+        curves = [
+            Curve(each.name, each.about, window(each.scenario(**algorithm))[:40])
+            for each in OPENINGS
+        ]
+        title = f"Slow start {name}, with NewReno: cwnd in segments after each round trip"
+        yield File(f"slow-start-{name}", title, curves)
+
+
 #: What every queue discipline meets, with ECN where it marks and at most 100 packets.
 QUEUES = (
     Situation(
@@ -238,7 +274,7 @@ def _metrics(scheme: str, condition: str, load: float) -> dict[str, float]:
     return metrics.compute(scenario, recording).classes["all"]
 
 
-KINDS: Sequence[Callable[[], Iterator[File]]] = (windows, queues, balancers)
+KINDS: Sequence[Callable[[], Iterator[File]]] = (windows, slow_starts, queues, balancers)
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import l4s
 
 import ccperf
 
@@ -79,3 +80,17 @@ def test_beside_cubic_rates_are_those_of_the_coupled_laws() -> None:
 def test_short_round_trips_do_not_starve_cubic(rtt: str) -> None:
     """Section 2.4.4 of the draft; without it the law says 4.1 at 5 ms."""
     assert 0.5 < np.mean([ratio(rtt, seed)[0] for seed in (1, 2, 3)]) < 2
+
+
+def test_with_many_flows_the_coupled_laws_hold() -> None:
+    """DualPI2 squares a probability that follows CUBIC's sawtooth: the mean of squares
+    is above the square of the mean, and CUBIC gets less. Of sixteen flows these average out.
+    """
+    few, many = (l4s.parts("25ms", flows, 1) for flows in (4, 16))
+    for of in (few, many):
+        assert of.ratio == pytest.approx(of.prague * of.cubic * of.coupling)
+    assert many.ratio == pytest.approx(1, abs=0.1)
+    assert 1 < many.coupling < 1.12 < few.coupling
+    # Each follows the marks or losses that it gets.
+    assert many.prague == pytest.approx(1, abs=0.05)
+    assert many.cubic == pytest.approx(1, abs=0.1)

@@ -165,3 +165,25 @@ def test_a_capture_is_of_the_native_engine_and_over_nothing_else(tmp_path: Path)
     assert invoke(words) == 0
     assert invoke(words) == 0  # over one of ours
     assert (tmp_path / "run.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
+
+
+@needs_tshark
+def test_accurate_ecn_is_read(tmp_path: Path) -> None:
+    """RFC 9768: the counts of the SYN-ACK are 1, 0 and 1;
+    and where nothing is lost, what came with ECT(1) and with CE is all that is acknowledged.
+    """
+    path = tmp_path / "run.pcapng"
+    scenario = catalogue.get("l4s").scenario("TcpPrague", mix="1:0", stop_time="3s")
+    result = ccperf.simulate(scenario, packets=path)
+    assert result.recording.flows["retransmissions"][0] == 0
+    names = ("tcp.options.acc_ecn.ee1b", "tcp.options.acc_ecn.eceb", "tcp.options.acc_ecn.ee0b")
+    assert fields(path, "tcp.flags.syn == 1 && tcp.flags.ack == 0", "tcp.flags.ae") == [["1"]]
+    assert fields(path, "tcp.flags.syn == 1 && tcp.flags.ack == 1", *names) == [["1", "0", "1"]]
+    rows = fields(path, "tcp.options.acc_ecn && tcp.srcport == 5001", "tcp.ack", *names, "ip.len")
+    assert len(rows) > 100
+    marked = 0
+    for ack, ect1, ce, ect0, size in rows[1:]:
+        marked = int(ce)
+        assert (int(ect1) - 1 + marked) % 2**24 == (int(ack) - 1) % 2**24
+        assert (int(ect0), int(size)) == (1, 20 + 20 + 12 + 12)
+    assert marked > 0

@@ -71,6 +71,7 @@ OWN = (
     "host/slow_start/hystart_pp.rs",
     "host/slow_start/search.rs",
     "host/tcp/ecn/accurate.rs",
+    "host/tcp/ecn/option.rs",
     "host/tcp/acks/quick.rs",
     "host/tcp/loss/rack.rs",
     "host/tcp/loss/reordering_window.rs",

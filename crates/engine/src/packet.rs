@@ -14,7 +14,7 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use ingress::Pause;
 
-pub use pool::{Headers, PacketList, PacketPool};
+pub use pool::{Beside, Headers, PacketList, PacketPool};
 
 /// Bytes that the point-to-point link adds to an IP packet (PPP, protocol field only; RFC 1661).
 pub const PPP_HEADER: u32 = 2;
@@ -187,8 +187,8 @@ pub struct Packet {
     pub backward: bool,
     pub ecn: Ecn,
     pub options: Options,
-    /// How many SACK blocks it has.
-    pub sacks: u8,
+    /// What is kept beside it: in the lower bits how many SACK blocks, and [`Packet::ECN_OPTION`].
+    pub beside: u8,
     /// The one behind it in the [`PacketList`] that it is in.
     pub next: u32,
     /// What balancers write on it for those behind them; 0 when a host sends it.  Where packets may be cut,
@@ -221,7 +221,36 @@ impl Ecn {
     }
 }
 
+/// The option of accurate ECN (RFC 9768 section 3.2.3): one to three counts of 24 bits, or none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnOption {
+    /// Kind 172: ECT(0), CE, ECT(1).  Otherwise 174: ECT(1), CE, ECT(0).
+    pub is_ect0_first: bool,
+    pub fields: [u32; 3],
+    /// So many of them are there.
+    pub count: u8,
+}
+
+impl EcnOption {
+    pub const LONGEST: u32 = 11;
+
+    pub const fn bytes(&self) -> u32 {
+        2 + 3 * self.count as u32
+    }
+}
+
 impl Packet {
+    /// In `beside`: it has an [`EcnOption`].
+    pub const ECN_OPTION: u8 = 0x80;
+
+    pub const fn sacks(&self) -> usize {
+        (self.beside & !Packet::ECN_OPTION) as usize
+    }
+
+    pub const fn has_ecn_option(&self) -> bool {
+        self.beside & Packet::ECN_OPTION != 0
+    }
+
     /// When a datagram was created, in place of TCP's timestamps.
     pub fn set_stamp(&mut self, time: Time) {
         (self.ts_val, self.ts_ecr) = ((time.0 >> 32) as u32, time.0 as u32);

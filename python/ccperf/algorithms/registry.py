@@ -82,6 +82,12 @@ def socket_parameters() -> tuple[str, ...]:
     return tuple(param["ns3"] for param in tables()["socket"]["params"])
 
 
+def slow_starts() -> tuple[str, ...]:
+    """The values of a socket's attribute ``SlowStart``, but for the algorithm's own."""
+    (param,) = (of for of in tables()["socket"]["params"] if of["ns3"] == "SlowStart")
+    return tuple(param["words"][1:])
+
+
 def resolve(kind: Kind, name: str) -> str:
     """The ns-3 name of an algorithm given under any of its names; user code with its whole path.
 

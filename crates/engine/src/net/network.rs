@@ -32,7 +32,7 @@ use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::path_monitor::PathMonitor;
 use crate::packet::trace::{PacketEvent, PacketTrace};
-use crate::packet::{Flags, Image, PPP_HEADER, Packet, PacketId, PacketPool, SackBlocks};
+use crate::packet::{Beside, Flags, Image, PPP_HEADER, Packet, PacketId, PacketPool};
 use common::{Common, NO_ROUTE};
 use lanes::Flight;
 
@@ -84,7 +84,7 @@ pub struct Network {
     /// Where routers tell senders that they have no route.
     unreachable: Option<Box<Unreachable>>,
     /// The SACK blocks of the packet that was taken out last, of those that had some.
-    arrived_sacks: SackBlocks,
+    arrived_beside: Beside,
     /// Packets that arrive need nothing but to be handed on: the path is decided when they leave, no wire
     /// loses any, nobody looks.
     is_arrival_plain: bool,
@@ -106,7 +106,7 @@ impl Network {
         trace: Option<PacketTrace>,
     ) -> Self {
         let common = Common::new(forwarding, flow_keys, trace);
-        let arrived_sacks = SackBlocks::default();
+        let arrived_beside = Beside::default();
         let is_large = size_of_val(&ports[..]) > LARGE;
         Network {
             ports,
@@ -115,7 +115,7 @@ impl Network {
             loss_streams,
             fragmentation: None,
             unreachable: None,
-            arrived_sacks,
+            arrived_beside,
             is_arrival_plain: false,
             is_large,
             is_crowded: false,
@@ -286,8 +286,8 @@ impl Network {
     }
 
     /// Those of the packet that was taken out of the network last, if it had some.
-    pub fn arrived_sacks(&self) -> &SackBlocks {
-        &self.arrived_sacks
+    pub fn arrived_beside(&self) -> &Beside {
+        &self.arrived_beside
     }
 
     /// The headers of the packet that was taken out of the network last, until another one is sent; it must be
@@ -504,8 +504,8 @@ impl Network {
     #[inline]
     pub fn take(&mut self, id: PacketId) -> Packet {
         let packet = self.common.packets[id];
-        if packet.sacks > 0 {
-            self.arrived_sacks = self.common.packets.sacks(id);
+        if packet.beside > 0 {
+            self.arrived_beside = *self.common.packets.beside(id);
         }
         self.common.packets.remove(id);
         packet

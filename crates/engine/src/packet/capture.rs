@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use crate::base::time::Time;
 use crate::packet::{
-    FlowKey, FlowKeys, Fragment, Headers, ICMP_HEADER, IP_HEADER, Options, PROTOCOL_ICMP,
-    PROTOCOL_UDP, Packet, SackBlock, TCP_HEADER, UDP_HEADER,
+    Flags, FlowKey, FlowKeys, Fragment, Headers, ICMP_HEADER, IP_HEADER, Options, PROTOCOL_ICMP,
+    PROTOCOL_UDP, Packet, TCP_HEADER, UDP_HEADER,
 };
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -146,7 +146,7 @@ fn padded(body: &mut Vec<u8>, bytes: &[u8]) {
 
 /// The headers of a packet of the engine's, as they stand on the wire.
 pub fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
-    let Headers { packet: p, sacks } = headers;
+    let p = headers.packet;
     let key = keys.of(p);
     let mut bytes = ip_header(key, keys.service(p), p);
     match key.protocol {
@@ -155,7 +155,7 @@ pub fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
         PROTOCOL_ICMP if is_about_a_datagram(keys, p) => bytes.extend(port_unreachable(keys, p)),
         PROTOCOL_ICMP => bytes.extend(icmp_header(p)),
         PROTOCOL_UDP => bytes.extend(udp_header(key, p)),
-        _ => bytes.extend(tcp_header(key, p, sacks)),
+        _ => bytes.extend(tcp_header(key, headers)),
     }
     bytes
 }
@@ -246,16 +246,19 @@ fn udp_header(key: &FlowKey, p: &Packet) -> Vec<u8> {
 }
 
 /// RFC 9293 section 3.1. The options fill the room that the packet's size leaves them.
-fn tcp_header(key: &FlowKey, p: &Packet, sacks: &[SackBlock]) -> Vec<u8> {
+fn tcp_header(key: &FlowKey, headers: Headers<'_>) -> Vec<u8> {
+    let p = headers.packet;
     let length = (p.ip_bytes - IP_HEADER) as usize - usize::from(p.payload);
-    let options = options(p, sacks);
+    let options = options(headers);
     debug_assert!(options.len() + TCP_HEADER as usize <= length);
     let mut header = Vec::with_capacity(length);
     header.extend(key.source_port.to_be_bytes());
     header.extend(key.destination_port.to_be_bytes());
     header.extend(p.seq.0.to_be_bytes());
     header.extend(p.ack.0.to_be_bytes());
-    header.extend([(length as u8 / 4) << 4, p.flags.0 as u8]);
+    // AE stands beside the length (RFC 9768 section 3.1).
+    let ae = u8::from(p.flags.has(Flags::AE));
+    header.extend([(length as u8 / 4) << 4 | ae, p.flags.0 as u8]);
     header.extend(p.window.to_be_bytes());
     header.extend([0; 4]);
     header.extend(options);
@@ -270,7 +273,8 @@ fn tcp_header(key: &FlowKey, p: &Packet, sacks: &[SackBlock]) -> Vec<u8> {
     header
 }
 
-fn options(p: &Packet, sacks: &[SackBlock]) -> Vec<u8> {
+fn options(headers: Headers<'_>) -> Vec<u8> {
+    let Headers { packet: p, sacks, ecn_option } = headers;
     let mut bytes = Vec::with_capacity(40);
     if let Some(shift) = p.options.window_shift() {
         bytes.extend([3, 3, shift]);
@@ -288,6 +292,12 @@ fn options(p: &Packet, sacks: &[SackBlock]) -> Vec<u8> {
         for (left, right) in sacks {
             bytes.extend(left.0.to_be_bytes());
             bytes.extend(right.0.to_be_bytes());
+        }
+    }
+    if let Some(option) = ecn_option {
+        bytes.extend([if option.is_ect0_first { 172 } else { 174 }, option.bytes() as u8]);
+        for field in &option.fields[..usize::from(option.count)] {
+            bytes.extend(&field.to_be_bytes()[1..]);
         }
     }
     bytes
@@ -311,7 +321,7 @@ fn sum(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
     use crate::base::seq::Seq;
-    use crate::packet::{Ecn, Flags, PROTOCOL_TCP};
+    use crate::packet::{Ecn, EcnOption, PROTOCOL_TCP, SackBlock};
 
     fn keys() -> FlowKeys {
         let there = FlowKey {
@@ -341,7 +351,7 @@ mod tests {
     const SACKED: [SackBlock; 1] = [(Seq(15929), Seq(17377))];
 
     fn with_sacks(packet: &Packet) -> Headers<'_> {
-        Headers { packet, sacks: &SACKED[..usize::from(packet.sacks)] }
+        Headers { packet, sacks: &SACKED[..packet.sacks()], ecn_option: None }
     }
 
     fn acknowledgement() -> Packet {
@@ -356,7 +366,7 @@ mod tests {
             flags: Flags(0x50),
             ecn: Ecn::Ect0,
             options: Options::new(true),
-            sacks: 1,
+            beside: 1,
             ..Packet::default()
         }
     }
@@ -376,6 +386,24 @@ mod tests {
         assert_eq!(bytes[50..52], [5, 10]);
         assert_eq!(bytes[52..56], 15929_u32.to_be_bytes());
         assert_eq!(bytes[60..], [0; 4]);
+    }
+
+    /// RFC 9768 sections 3.1 and 3.2.3.
+    #[test]
+    fn accurate_ecn_has_its_flag_and_its_option() {
+        let option = EcnOption { is_ect0_first: false, fields: [1449, 0x12_3456, 1], count: 3 };
+        let packet = Packet {
+            ip_bytes: 20 + 20 + 12 + 12,
+            beside: Packet::ECN_OPTION,
+            flags: Flags(0x110),
+            ..acknowledgement()
+        };
+        let headers_of = |option| Headers { packet: &packet, sacks: &[], ecn_option: Some(option) };
+        let bytes = headers(&keys(), headers_of(&option));
+        assert_eq!(bytes[32..34], [11 << 4 | 1, 0x10]);
+        assert_eq!(bytes[50..], [174, 11, 0, 5, 0xa9, 0x12, 0x34, 0x56, 0, 0, 1, 0, 0, 0]);
+        let other = EcnOption { is_ect0_first: true, count: 1, ..option };
+        assert_eq!(headers(&keys(), headers_of(&other))[50..56], [172, 5, 0, 5, 0xa9, 0]);
     }
 
     #[test]
@@ -407,7 +435,7 @@ mod tests {
         let mut capture =
             Capture::new(&mut file, &["eth0".to_owned()], vec![conversation()], keys()).unwrap();
         let data = Packet { ip_bytes: 1500, payload: 1448, ..acknowledgement() };
-        let data = Packet { backward: false, sacks: 0, ..data };
+        let data = Packet { backward: false, beside: 0, ..data };
         let reply = acknowledgement();
         let mut written = |is_sent: bool, port, p: &Packet| {
             let before = file.len();

@@ -1,7 +1,7 @@
 //! Packets in a pool, addressed by a small id.  Nothing is allocated per packet once the pool has grown to the
 //! largest number of packets alive at the same time.
 
-use super::{Image, Packet, PacketId, SackBlock, SackBlocks};
+use super::{EcnOption, Image, Packet, PacketId, SackBlock, SackBlocks};
 use crate::base::fetch::fetch;
 use crate::base::time::Time;
 use crate::packet::deliveries::Deliveries;
@@ -10,11 +10,19 @@ use crate::packet::ingress::Ingress;
 use crate::packet::path_monitor::PathMonitor;
 use crate::packet::telemetry::Hops;
 
-/// A packet with the SACK blocks that are kept beside it.
+/// A packet with the options that are kept beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers<'a> {
     pub packet: &'a Packet,
     pub sacks: &'a [SackBlock],
+    pub ecn_option: Option<&'a EcnOption>,
+}
+
+/// Options of TCP that few packets have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside {
+    pub sacks: SackBlocks,
+    pub ecn_option: EcnOption,
 }
 
 /// The slab that holds every packet of a simulation.
@@ -26,7 +34,7 @@ pub struct PacketPool {
     /// Packets are counted or monitored.
     is_observed: bool,
     /// Of the packets that have some; as long as was needed so far.
-    sacks: Vec<SackBlocks>,
+    beside: Vec<Beside>,
     /// Of packets of other stacks; as long as was needed so far.
     images: Vec<Image>,
     /// What packets collect; as long as was needed so far.
@@ -214,16 +222,26 @@ impl PacketPool {
     /// Gives a packet its SACK blocks.
     pub fn set_sacks(&mut self, id: PacketId, blocks: &[SackBlock]) {
         let index = id.0 as usize;
-        if index >= self.sacks.len() {
-            self.sacks.resize(self.slots.len(), SackBlocks::default());
-        }
-        self.sacks[index][..blocks.len()].copy_from_slice(blocks);
-        self.slots[index].sacks = blocks.len() as u8;
+        self.beside_of(index).sacks[..blocks.len()].copy_from_slice(blocks);
+        self.slots[index].beside = blocks.len() as u8;
     }
 
-    /// The SACK blocks of a packet that has some: the first [`Packet::sacks`] of these.
-    pub fn sacks(&self, id: PacketId) -> SackBlocks {
-        self.sacks[id.0 as usize]
+    /// Gives a packet the options that it says it has.
+    pub fn set_beside(&mut self, id: PacketId, beside: &Beside) {
+        *self.beside_of(id.0 as usize) = *beside;
+    }
+
+    fn beside_of(&mut self, index: usize) -> &mut Beside {
+        if index >= self.beside.len() {
+            self.beside.resize(self.slots.len(), Beside::default());
+        }
+        &mut self.beside[index]
+    }
+
+    /// The options of a packet that has some: the first [`Packet::sacks`] of its blocks, and the other if
+    /// [`Packet::has_ecn_option`].
+    pub fn beside(&self, id: PacketId) -> &Beside {
+        &self.beside[id.0 as usize]
     }
 
     /// Gives a packet its headers as another stack wrote them.
@@ -266,12 +284,15 @@ impl PacketPool {
         &self.hops[self.free as usize]
     }
 
-    /// A packet with its SACK blocks.
+    /// A packet with the options beside it.
     pub fn headers(&self, id: PacketId) -> Headers<'_> {
         let packet = &self[id];
-        let count = usize::from(packet.sacks);
-        let sacks = if count > 0 { &self.sacks[id.0 as usize][..count] } else { &[] };
-        Headers { packet, sacks }
+        if packet.beside == 0 {
+            return Headers { packet, sacks: &[], ecn_option: None };
+        }
+        let Beside { sacks, ecn_option } = self.beside(id);
+        let ecn_option = packet.has_ecn_option().then_some(ecn_option);
+        Headers { packet, sacks: &sacks[..packet.sacks()], ecn_option }
     }
 
     /// Packets alive now.

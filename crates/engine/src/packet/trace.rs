@@ -261,7 +261,7 @@ impl Line {
 
     /// The columns of the headers, each after its comma.
     fn headers(&mut self, keys: &FlowKeys, headers: Headers<'_>) {
-        let Headers { packet: p, sacks } = headers;
+        let Headers { packet: p, sacks, .. } = headers;
         let key = keys.of(p);
         self.text(",");
         self.number(key.protocol);
@@ -343,7 +343,7 @@ mod tests {
 
     fn written(protocol: u8, packet: Packet, sacks: &[(Seq, Seq)]) -> String {
         let mut line = Line::default();
-        line.headers(&keys(protocol), Headers { packet: &packet, sacks });
+        line.headers(&keys(protocol), Headers { packet: &packet, sacks, ecn_option: None });
         let text = String::from_utf8(line.0).expect("ASCII");
         assert_eq!(text.matches(',').count(), HEADER_COLUMNS.matches(',').count());
         text

@@ -184,5 +184,5 @@ impl Planned {
 
 /// Whether an ACK says that something may have been lost or marked; `highest` came before.
 pub fn is_suspect(packet: &Packet, highest: Seq) -> bool {
-    packet.sacks > 0 || highest >= packet.ack || packet.flags.has(Flags::ECE)
+    packet.sacks() > 0 || highest >= packet.ack || packet.flags.has(Flags::ECE)
 }

@@ -6,7 +6,7 @@ use crate::base::event::{Event, EventQueue, Key, Token};
 use crate::base::time::{Rate, Time};
 use crate::net::network::Network;
 use crate::packet::telemetry::Hops;
-use crate::packet::{Image, Packet, SackBlock, SackBlocks};
+use crate::packet::{Beside, Image, Packet, SackBlock};
 
 /// Both ends of what one flow number stands for, and the applications on them.
 ///
@@ -125,10 +125,10 @@ impl<'a> Host<'a> {
         self.network.send_if_routed(packet);
     }
 
-    /// The same for a packet with SACK blocks.
-    pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
+    /// The same for a packet with options that are kept beside it.
+    pub fn send_with_options(&mut self, mut packet: Packet, beside: &Beside) {
         packet.flow = self.flow;
-        self.network.send_with(packet, |packets, id| packets.set_sacks(id, blocks));
+        self.network.send_with(packet, |packets, id| packets.set_beside(id, beside));
     }
 
     /// The same for a packet that another stack has written, of any flow.
@@ -155,9 +155,9 @@ impl<'a> Host<'a> {
         self.network.arrived_image()
     }
 
-    /// The SACK blocks of the packet that has arrived, if it has some.
-    pub fn arrived_sacks(&self) -> &SackBlocks {
-        self.network.arrived_sacks()
+    /// Those of the packet that has arrived, if it has some.
+    pub fn arrived_options(&self) -> &Beside {
+        self.network.arrived_beside()
     }
 
     /// Calls [`Endpoint::on_timer`] with this token, a `delay` from now.  The key is that of the event: a timer

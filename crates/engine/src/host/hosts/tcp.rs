@@ -7,7 +7,7 @@ use crate::base::fetch::{fetch, fetch_first};
 use crate::base::time::{Rate, Time};
 use crate::host::application::{Application, Due};
 use crate::host::tcp::{Environment, Ns3, Profile, Socket, Statistics, Tcb, Timer, Write};
-use crate::packet::{Packet, SackBlock, SackBlocks};
+use crate::packet::{Beside, Packet};
 
 /// Which end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,13 +354,13 @@ impl Environment for Around<'_> {
     }
 
     #[cold]
-    fn transmit_with_sacks(&mut self, mut segment: Packet, blocks: &[SackBlock]) {
+    fn transmit_with_options(&mut self, mut segment: Packet, beside: &Beside) {
         segment.backward = self.side == Side::Receiver;
-        self.host.send_with_sacks(segment, blocks);
+        self.host.send_with_options(segment, beside);
     }
 
-    fn sacks(&self) -> &SackBlocks {
-        self.host.arrived_sacks()
+    fn options(&self) -> &Beside {
+        self.host.arrived_options()
     }
 
     #[inline(always)]

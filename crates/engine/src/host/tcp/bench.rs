@@ -11,7 +11,8 @@
 //!
 //! A segment has its flags (S, F, R, `.` for ACK, E for ECE, W for CWR, A for AE, `-` for none), its first and, if
 //! it has data, the next sequence number, and if they are there `ack`, `win` (65535 unless said
-//! otherwise), `sackok`, `ws SHIFT`, `ts VALUE ECHO`, `sack LEFT:RIGHT ...`, `ect0`, `ect1` or `ce`.
+//! otherwise), `sackok`, `ws SHIFT`, `ts VALUE ECHO`, `sack LEFT:RIGHT ...`, the option of accurate ECN as `e1b,ceb,e0b 1,0,1001`,
+//! and `ect0`, `ect1` or `ce`.
 //! `> . 1:3001 by 1000 ack 1` is three segments, sent one after the other.
 //!
 //! The timeline must hold every segment that is sent until the time of its last line, in its place.
@@ -27,7 +28,7 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::congestion;
 use crate::host::recovery;
-use crate::packet::{Ecn, Flags, Options, Packet, SackBlock, SackBlocks};
+use crate::packet::{Beside, Ecn, EcnOption, Flags, Options, Packet};
 
 /// Over these a timeline gives its own: no options but SACK, every segment acknowledged.
 const SETTINGS: [(&str, &str); 5] = [
@@ -150,20 +151,20 @@ struct World {
     /// In the order in which they were set.
     timers: Vec<(Time, Timer)>,
     /// Those of the segment that has arrived.
-    sacks: SackBlocks,
+    options: Beside,
 }
 
 impl Environment for World {
     fn transmit(&mut self, segment: Packet) {
-        self.transmit_with_sacks(segment, &[]);
+        self.transmit_with_options(segment, &Beside::default());
     }
 
-    fn transmit_with_sacks(&mut self, segment: Packet, blocks: &[SackBlock]) {
-        self.transcript.push(transcribe(self.now, &format!("> {}", written(&segment, blocks))));
+    fn transmit_with_options(&mut self, segment: Packet, beside: &Beside) {
+        self.transcript.push(transcribe(self.now, &format!("> {}", written(&segment, beside))));
     }
 
-    fn sacks(&self) -> &SackBlocks {
-        &self.sacks
+    fn options(&self) -> &Beside {
+        &self.options
     }
 
     fn arm(&mut self, timer: Timer, at: Time) {
@@ -213,8 +214,8 @@ impl<P: Profile> Bench<P> {
             }
             ["close"] => socket.close(world),
             ["<", ref segment @ ..] => {
-                let (segment, blocks) = read(segment);
-                world.sacks[..blocks.len()].copy_from_slice(&blocks);
+                let (segment, options) = read(segment);
+                world.options = options;
                 socket.on_segment(&segment, now, world);
             }
             _ => panic!("cannot read {:?}", line.what),
@@ -261,7 +262,7 @@ fn range(text: &str) -> (u32, u32) {
     (number(left), number(right))
 }
 
-fn read(words: &[&str]) -> (Packet, Vec<SackBlock>) {
+fn read(words: &[&str]) -> (Packet, Beside) {
     let (start, end) = range(words[1]);
     let mut packet = Packet {
         seq: Seq(start),
@@ -274,6 +275,7 @@ fn read(words: &[&str]) -> (Packet, Vec<SackBlock>) {
         packet.flags = packet.flags.with(flag);
     }
     let (mut timestamps, mut sackok, mut shift, mut blocks) = (None, false, None, Vec::new());
+    let mut beside = Beside::default();
     let mut words = words[2..].iter();
     while let Some(&word) = words.next() {
         let mut next = || *words.next().expect("a value");
@@ -284,6 +286,10 @@ fn read(words: &[&str]) -> (Packet, Vec<SackBlock>) {
             "sackok" => sackok = true,
             "ws" => shift = Some(number(next()) as u8),
             "sack" => {}
+            "e1b,ceb,e0b" | "e0b,ceb,e1b" => {
+                beside.ecn_option = option(word == "e0b,ceb,e1b", next());
+                packet.beside = Packet::ECN_OPTION;
+            }
             "ect0" => packet.ecn = Ecn::Ect0,
             "ect1" => packet.ecn = Ecn::Ect1,
             "ce" => packet.ecn = Ecn::Ce,
@@ -295,11 +301,23 @@ fn read(words: &[&str]) -> (Packet, Vec<SackBlock>) {
     }
     packet.options = Options::new(timestamps.is_some()).with_syn(sackok, shift);
     (packet.ts_val, packet.ts_ecr) = timestamps.unwrap_or_default();
-    packet.sacks = blocks.len() as u8;
-    (packet, blocks)
+    packet.beside |= blocks.len() as u8;
+    beside.sacks[..blocks.len()].copy_from_slice(&blocks);
+    (packet, beside)
 }
 
-fn written(packet: &Packet, blocks: &[SackBlock]) -> String {
+/// As in `1001,0,1`.
+fn option(is_ect0_first: bool, text: &str) -> EcnOption {
+    let mut option = EcnOption { is_ect0_first, ..EcnOption::default() };
+    for field in text.split(',') {
+        option.fields[usize::from(option.count)] = number(field);
+        option.count += 1;
+    }
+    option
+}
+
+fn written(packet: &Packet, beside: &Beside) -> String {
+    let blocks = &beside.sacks[..packet.sacks()];
     let mut text: String = FLAGS
         .iter()
         .filter(|(flag, _)| packet.flags.has(*flag))
@@ -333,6 +351,12 @@ fn written(packet: &Packet, blocks: &[SackBlock]) -> String {
     if !blocks.is_empty() {
         let blocks = blocks.iter().map(|(left, right)| format!("{}:{}", left.0, right.0));
         say(format!("sack {}", blocks.collect::<Vec<_>>().join(" ")));
+    }
+    if packet.has_ecn_option() {
+        let option = &beside.ecn_option;
+        let fields = option.fields[..usize::from(option.count)].iter().map(u32::to_string);
+        let order = if option.is_ect0_first { "e0b,ceb,e1b" } else { "e1b,ceb,e0b" };
+        say(format!("{order} {}", fields.collect::<Vec<_>>().join(",")));
     }
     match packet.ecn {
         Ecn::NotEct => {}

@@ -56,6 +56,8 @@ pub struct Config {
     pub use_ecn: UseEcn,
     /// Where the algorithm does not ask for another.
     pub ecn_mode: EcnMode,
+    /// Accurate ECN sends and reads its option.
+    pub ecn_option: bool,
     /// RFC 8511.
     pub abe: bool,
     /// What is in flight is judged by the highest SACK.

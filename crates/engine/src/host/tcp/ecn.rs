@@ -10,7 +10,8 @@ use std::fmt;
 use super::ecn_mode::{EcnMode, feedbacks};
 use super::tcb::Tcb;
 use crate::base::seq::Seq;
-use crate::packet::{Flags, Packet};
+use crate::base::time::Time;
+use crate::packet::{EcnOption, Flags, Packet};
 
 /// ECE and CWR on a SYN ask for ECN, ECE alone on a SYN-ACK agrees (RFC 3168 section 6.1.1).
 pub const ECN_SETUP: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
@@ -20,8 +21,9 @@ pub const ECN_SETUP: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 pub enum Ect {
     /// Data that is sent for the first time, where both ends have agreed (RFC 3168 section 6.1.5).
     NewData,
-    /// Retransmissions, too (RFC 9331 section 4.1).
-    Data,
+    /// Everything but the two SYNs, where both ends have agreed (RFC 9331 section 4.1,
+    /// draft-ietf-tcpm-generalized-ecn section 3.2, and as in Linux).
+    Agreed,
     /// Everything, whatever the peer says (RFC 8257 section 3.5, and as in ns-3).
     Everything,
 }
@@ -65,6 +67,18 @@ pub struct Echo<'a> {
     pub is_rate_control: bool,
 }
 
+/// A segment without data that leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    pub flags: Flags,
+    /// It is sent for the first time.
+    pub is_first: bool,
+    /// Bytes that its header could have besides.
+    pub room: u32,
+    pub now: Time,
+    pub round_trip: Time,
+}
+
 /// One end's half of it; what is not implemented is RFC 3168's.
 pub trait EcnFeedback: fmt::Debug + Send {
     /// A SYN has come that asks for ECN.  Whether it asks for this.
@@ -85,9 +99,9 @@ pub trait EcnFeedback: fmt::Debug + Send {
         }
     }
 
-    /// A segment comes in; `may_answer`: it may be what answers the SYN-ACK.  Returns it without what is said of marks.
-    /// Called with [`Rules::reads_all`].
-    fn read(&mut self, packet: &Packet, _may_answer: bool) -> Packet {
+    /// A segment comes in, perhaps with an option; `may_answer`: it may be what answers the SYN-ACK.  Returns it without what
+    /// is said of marks.  Called with [`Rules::reads_all`].
+    fn read(&mut self, packet: &Packet, _option: Option<&EcnOption>, _may_answer: bool) -> Packet {
         *packet
     }
 
@@ -100,6 +114,11 @@ pub trait EcnFeedback: fmt::Debug + Send {
     /// The same of one without data, which has these flags.
     fn on_control_sent(&mut self, _flags: Flags) -> Flags {
         Flags::default()
+    }
+
+    /// The option of one, if it is to have one.
+    fn option(&mut self, _leaving: Leaving) -> Option<EcnOption> {
+        None
     }
 
     /// What came may not wait for more before it is acknowledged.
@@ -147,5 +166,7 @@ macro_rules! parts {
 }
 
 feedbacks!(parts);
+
+mod option;
 
 pub use dctcp::PreciseEcho;

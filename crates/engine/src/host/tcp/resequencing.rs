@@ -30,9 +30,9 @@ impl Resequencer {
     /// A segment comes.  Returns whether it is held; `next` is what the receiver expects.
     pub fn holds(&mut self, packet: &Packet, next: Seq, now: Time) -> bool {
         self.passed = self.passed.max(next);
-        // SACK blocks, which data of both directions at once would have, belong to the packet that came last.
+        // Options beside a packet, which data of both directions at once would have, are those of the packet that came last.
         let has_place = packet.payload > 0 || packet.flags.has(Flags::FIN);
-        if !has_place || packet.sacks > 0 || packet.seq <= self.passed {
+        if !has_place || packet.beside > 0 || packet.seq <= self.passed {
             return false;
         }
         let at = self.held.partition_point(|(other, _)| other.seq <= packet.seq);

@@ -17,10 +17,12 @@ const BUFFER: Kind = Kind::Uint { min: 1, max: 1 << 30 };
 const AT_LEAST_ONE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 
 /// What ns-3 does not have, so that its driver refuses them.
-pub const OWN: [&str; 5] =
-    [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE, SLOW_START, ECN_FEEDBACK];
+pub const OWN: [&str; 6] =
+    [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE, SLOW_START, ECN_FEEDBACK, ECN_OPTION];
 /// What a receiver says of marks: see `ecn.rs`.
 pub const ECN_FEEDBACK: &str = "EcnFeedback";
+/// With an option: see `ecn/option.rs`.
+pub const ECN_OPTION: &str = "AccEcnOption";
 /// How the window grows below ssthresh: see `host::slow_start`.
 pub const SLOW_START: &str = "SlowStart";
 /// As the algorithm does.
@@ -109,7 +111,9 @@ pub const SOCKET: Spec = Spec {
              (draft-chung-ccwg-search). An algorithm that has the window alone, like BBR, keeps its own."],
         param![ECN_FEEDBACK; Kind::Enum(EcnMode::NAMES) => EcnMode::NAMES[0];
             "What the receiver says of marks where ECN is used: what the algorithm asks for (RFC 3168, or RFC 8257 \
-             for DCTCP), or how many there were (AccECN, RFC 9768, without its option)."],
+             for DCTCP), or how many there were (AccECN, RFC 9768)."],
+        param![ECN_OPTION, "tcp_ecn_option"; Kind::Bool => "true";
+            "With AccECN: the option that counts marked bytes, too, as sparingly as RFC 9768 section 3.2.3 allows."],
     ],
 };
 
@@ -148,6 +152,7 @@ impl Config {
                 _ => UseEcn::Off,
             },
             ecn_mode: EcnMode::named(a.text(ECN_FEEDBACK)).unwrap_or_default(),
+            ecn_option: a.bool(ECN_OPTION),
             abe: a.bool("UseAbe"),
             fack: a.bool("Fack"),
             pacing: a.bool("EnablePacing"),

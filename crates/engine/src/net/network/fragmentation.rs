@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn fragments_are_cut_again_and_come_together_in_any_order() {
         let mut fragmentation = fragmentation(&[1500, 576]);
-        let mut packet = Packet { sacks: 0, ts_val: 7, ..segment(3052) };
+        let mut packet = Packet { beside: 0, ts_val: 7, ..segment(3052) };
         fragmentation.identify(&mut packet);
         let large: Vec<_> = fragmentation.cut(packet, 0).collect();
         let mut small: Vec<_> = large

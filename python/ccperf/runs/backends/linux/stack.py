@@ -29,6 +29,7 @@ NAMESPACE = {"net.ipv4.tcp_no_metrics_save": "1"}
 #: Those that Linux boots with, of what scenarios set; a value that equals one differs from nothing.
 DEFAULTS = {
     "net.ipv4.tcp_ecn": "2",
+    "net.ipv4.tcp_ecn_option": "2",
     "net.ipv4.tcp_sack": "1",
     "net.ipv4.tcp_timestamps": "1",
     "net.ipv4.tcp_window_scaling": "1",
@@ -60,6 +61,11 @@ _LINUX_HAS = {
     "DelAckCount": "2",
     "LimitedTransmit": "true",
     "ConnTimeout": "1000000000ns",
+}
+#: `tcp_ecn` by `UseEcn`, without and with accurate ECN.
+_ECN = {
+    "Own": {"On": "1", "AcceptOnly": "2", "Off": "0"},
+    "Accurate": {"On": "3", "AcceptOnly": "5", "Off": "0"},
 }
 #: Loss recovery is PRR, as RFC 6937 has it.
 _RECOVERIES = ("TcpPrrRecovery", "PrrRfc6937")
@@ -201,6 +207,7 @@ def _flow(flow: Mapping[str, Any]) -> _Flow:
     has_timestamps = socket.get("Timestamp", "true") == "true"
     sizes = {field: int(socket.pop(field, usual)) for field, usual in _USUAL.items()}
     no_delay = socket.pop("TcpNoDelay", "true") == "true"
+    feedback = socket.pop("EcnFeedback", "Own")
     variables: dict[str, str] = {}
     sending: dict[str, int] = {}
     receiving: dict[str, int] = {}
@@ -217,7 +224,9 @@ def _flow(flow: Mapping[str, Any]) -> _Flow:
                 if int(value) < 2**32 - 1:
                     sending["ssthresh"] = max(1, int(value) // sizes["SegmentSize"])
             case "UseEcn", ("On" | "AcceptOnly" | "Off"):
-                variables["net.ipv4.tcp_ecn"] = {"On": "1", "AcceptOnly": "2", "Off": "0"}[value]
+                variables["net.ipv4.tcp_ecn"] = _ECN[feedback][value]
+            case "AccEcnOption", ("true" | "false"):
+                variables["net.ipv4.tcp_ecn_option"] = "1" if value == "true" else "0"
             case (("Sack" | "Timestamp" | "WindowScaling"), ("true" | "false")):
                 words = {"Sack": "sack", "Timestamp": "timestamps"}
                 variable = f"net.ipv4.tcp_{words.get(field, 'window_scaling')}"

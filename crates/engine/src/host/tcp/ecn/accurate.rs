@@ -6,25 +6,27 @@
 //! s.cep += d,  d = (ACE - s.cep) mod 8
 //! ```
 //!
-//! If an ACK covers more than seven packets, d may have wrapped; the sender then takes the largest count that fits (section
-//! 3.2.2.5.2, appendix A.2).  An ACK that acknowledges or SACKs nothing new says nothing: it may be older than the last one.
+//! If an ACK covers more than seven packets, d may have wrapped; the sender then takes the least count that the bytes marked
+//! allow, if the ACK says these in its [option](super::option), and otherwise the largest that fits (section 3.2.2.5.2, appendix
+//! A.2).  An ACK that acknowledges or SACKs nothing new says nothing: it may be older than the last one.
 //!
 //! The handshake (section 3.1.1): AE, CWR and ECE on the SYN ask; the SYN-ACK agrees with how the SYN came, or says in
 //! ECE alone that it knows only RFC 3168; the client's ACK says how the SYN-ACK came.
 //!
-//! Departures: the AccECN option is not negotiated, so that bytes are not counted; nothing tests for middleboxes (sections
-//! 3.2.2.3 and 3.2.2.4), since no part of the network writes these fields; a SYN that is lost is sent again as it was.
+//! Departures: nothing tests for middleboxes (sections 3.2.2.3 and 3.2.2.4), since no part of the network writes these fields; a
+//! SYN that is lost is sent again as it was.
 
-use super::{Agreement, Echo, EcnFeedback, Ect, Rules};
+use super::option::ByteCounters;
+use super::{Agreement, Echo, EcnFeedback, Ect, Leaving, Rules};
 use crate::base::seq::Seq;
 use crate::host::tcp::tcb::{CongState, EcnState, Tcb};
-use crate::packet::{Ecn, Flags, Packet};
+use crate::packet::{Ecn, EcnOption, Flags, Packet};
 
 /// The ACE field.
 const FIELD: Flags = Flags::ECN;
 
 pub const RULES: Rules =
-    Rules { request: FIELD, ect: Ect::Data, needs_peer: true, reads_all: true };
+    Rules { request: FIELD, ect: Ect::Agreed, needs_peer: true, reads_all: true };
 
 /// The first value of both counters (section 3.2).
 const FIRST: u32 = 5;
@@ -38,6 +40,14 @@ pub struct Accurate {
     counters: Counters,
     /// How the SYN came that was accepted.
     syn_came: Ecn,
+    /// From the first segment on.
+    bytes: Option<Box<ByteCounters>>,
+}
+
+impl Accurate {
+    fn bytes(&mut self) -> &mut ByteCounters {
+        self.bytes.get_or_insert_default()
+    }
 }
 
 impl EcnFeedback for Accurate {
@@ -54,6 +64,7 @@ impl EcnFeedback for Accurate {
         match number(syn_ack.flags) {
             0b010 | 0b011 | 0b100 | 0b110 => {
                 self.counters.on_syn_ack(syn_ack.ecn);
+                self.bytes().on_first();
                 Agreement::Asked(how_it_came(syn_ack.ecn))
             }
             0b001 | 0b101 => Agreement::Classic,
@@ -61,21 +72,32 @@ impl EcnFeedback for Accurate {
         }
     }
 
-    fn read(&mut self, packet: &Packet, may_answer: bool) -> Packet {
+    fn read(
+        &mut self,
+        packet: &Packet,
+        option: Option<&EcnOption>,
+        may_answer: bool,
+    ) -> Packet {
+        self.bytes().came = option.copied();
         if packet.flags.has(Flags::SYN) {
             return *packet;
         }
         self.counters.on_segment(packet.ecn, packet.flags, packet.payload > 0);
         if may_answer && packet.payload == 0 {
             self.counters.on_answer();
+            self.bytes().on_first();
         }
+        let asks = self.bytes().on_segment(packet.ecn, packet.payload.into());
+        self.counters.is_ack_due |= asks;
         Packet { flags: packet.flags.without(FIELD), ecn: Ecn::NotEct, ..*packet }
     }
 
     /// An algorithm that has the window alone sees the count, and decides.
     fn on_ack(&mut self, tcb: &mut Tcb, echo: Echo<'_>) -> bool {
         let packets = echo.delivered.div_ceil(tcb.segment_size);
-        let marked = self.counters.newly_marked(packets);
+        let bytes = if packets > 0 { self.bytes().newly_marked() } else { None };
+        let carriers = bytes.map(|bytes| bytes.div_ceil(tcb.segment_size));
+        let marked = self.counters.newly_marked(packets, carriers);
         tcb.delivered_ce = tcb.delivered_ce.wrapping_add(marked);
         tcb.ecn_state = if marked > 0 { EcnState::EceRcvd } else { EcnState::Idle };
         let is_open = matches!(tcb.cong_state, CongState::Open | CongState::Disorder);
@@ -93,12 +115,23 @@ impl EcnFeedback for Accurate {
         if is_handshake { Flags::default() } else { self.counters.say() }
     }
 
+    fn option(&mut self, leaving: Leaving) -> Option<EcnOption> {
+        let Leaving { flags, is_first, room, now, round_trip } = leaving;
+        let is_due = if flags.has(Flags::SYN) {
+            // A SYN-ACK that agrees.
+            is_first && flags.has(Flags::ACK) && flags.has(FIELD)
+        } else {
+            flags.has(Flags::ACK) && self.bytes().is_due(now, round_trip)
+        };
+        if is_due { self.bytes().option(room, now) } else { None }
+    }
+
     fn is_ack_due(&self) -> bool {
         self.counters.is_ack_due
     }
 
     fn restart(&mut self) {
-        self.counters = Counters::default();
+        (self.counters, self.bytes) = (Counters::default(), None);
     }
 }
 
@@ -107,6 +140,8 @@ struct Counters {
     /// s.cep and r.cep.
     said: u32,
     seen: u32,
+    /// s.cep when bytes were heard of last.
+    said_then: u32,
     /// Marks seen since this end has said how many.
     unsaid: u32,
     /// The last packet was marked.
@@ -121,6 +156,7 @@ impl Default for Counters {
         Counters {
             said: FIRST,
             seen: FIRST,
+            said_then: FIRST,
             unsaid: 0,
             was_marked: false,
             is_ack_due: false,
@@ -151,22 +187,31 @@ impl Counters {
     fn on_answer(&mut self) {
         if self.field == number(how_it_came(Ecn::Ce)) {
             self.said = FIRST + 1;
+            self.said_then = self.said;
         }
     }
 
-    /// Marks that the segment which is being taken in tells of; it acknowledges or SACKs so many packets.
-    fn newly_marked(&mut self, packets: u32) -> u32 {
+    /// Marks that the segment which is being taken in tells of; it acknowledges or SACKs so many packets.  `carriers`: so many
+    /// at least have the bytes had that were marked since the last time that these were known.
+    fn newly_marked(&mut self, packets: u32, carriers: Option<u32>) -> u32 {
         if packets == 0 {
             return 0;
         }
         let least = self.field.wrapping_sub(self.said) % WRAP;
-        let safe = if packets < WRAP || packets < least {
+        let most = if packets < WRAP || packets < least {
             least
         } else {
             packets - (packets - least) % WRAP
         };
-        self.said = self.said.wrapping_add(safe);
-        safe
+        let marked = carriers.map_or(most, |carriers| {
+            let new = carriers.saturating_sub(self.said.wrapping_sub(self.said_then));
+            (least + new.saturating_sub(least).next_multiple_of(WRAP)).min(most)
+        });
+        self.said = self.said.wrapping_add(marked);
+        if carriers.is_some() {
+            self.said_then = self.said;
+        }
+        marked
     }
 
     /// ACE of a segment that leaves.
@@ -232,7 +277,7 @@ mod tests {
                 packets += 1;
                 if packets > next.min(6) as u32 {
                     sender.on_segment(Ecn::NotEct, receiver.say(), false);
-                    told += sender.newly_marked(packets);
+                    told += sender.newly_marked(packets, None);
                     prop_assert_eq!(told, made);
                     packets = 0;
                     next = *lost.next().unwrap();
@@ -253,9 +298,39 @@ mod tests {
                 receiver.on_segment(ecn, flags(FIRST), true);
             }
             sender.on_segment(Ecn::NotEct, receiver.say(), false);
-            let told = sender.newly_marked(packets);
+            let told = sender.newly_marked(packets, None);
             prop_assert!((made..=packets).contains(&told));
             prop_assert_eq!((told - made) % WRAP, 0);
+        }
+    }
+
+    proptest! {
+        /// With the option, too, and however many packets an ACK covers.
+        #[test]
+        fn marks_counted_are_marks_made_where_bytes_are_known(
+            marks in prop::collection::vec(any::<bool>(), 1..400),
+            lost in prop::collection::vec(0_usize..60, 1..400),
+        ) {
+            const SEGMENT: u32 = 1448;
+            let (mut sender, mut receiver) = (Counters::default(), Counters::default());
+            let (mut made, mut told, mut packets, mut since) = (0, 0, 0, 0);
+            let mut lost = lost.iter().cycle();
+            let mut next = *lost.next().unwrap();
+            for &is_marked in &marks {
+                let ecn = if is_marked { Ecn::Ce } else { Ecn::Ect1 };
+                receiver.on_segment(ecn, flags(FIRST), true);
+                made += u32::from(is_marked);
+                since += u32::from(is_marked);
+                packets += 1;
+                if packets > next as u32 {
+                    sender.on_segment(Ecn::NotEct, receiver.say(), false);
+                    let carriers = (since * SEGMENT).div_ceil(SEGMENT);
+                    told += sender.newly_marked(packets, Some(carriers));
+                    prop_assert_eq!(told, made);
+                    (packets, since) = (0, 0);
+                    next = *lost.next().unwrap();
+                }
+            }
         }
     }
 
@@ -263,9 +338,9 @@ mod tests {
     fn an_ack_of_nothing_new_says_nothing() {
         let mut sender = Counters::default();
         sender.on_segment(Ecn::NotEct, flags(FIRST - 1), false);
-        assert_eq!(sender.newly_marked(0), 0);
+        assert_eq!(sender.newly_marked(0, None), 0);
         sender.on_segment(Ecn::NotEct, flags(FIRST + 1), false);
-        assert_eq!(sender.newly_marked(1), 1);
+        assert_eq!(sender.newly_marked(1, None), 1);
     }
 
     #[test]
@@ -273,7 +348,7 @@ mod tests {
         for (payload, is_due) in [(0, false), (1000, true)] {
             let mut feedback = Accurate::default();
             let marked = Packet { ecn: Ecn::Ce, flags: Flags::ACK, payload, ..Packet::default() };
-            let rest = feedback.read(&marked, false);
+            let rest = feedback.read(&marked, None, false);
             assert_eq!((rest.ecn, feedback.is_ack_due()), (Ecn::NotEct, is_due));
             assert_eq!(number(feedback.on_control_sent(Flags::ACK)), FIRST + 1);
         }

@@ -56,7 +56,7 @@ pub(super) enum Rto {
 impl<P: Profile> Socket<P> {
     /// An acceptable ACK, with or without data.
     pub(super) fn on_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if packet.sacks == 0 && packet.ack == self.tcb.high_tx_mark && self.is_all_acked() {
+        if packet.beside == 0 && packet.ack == self.tcb.high_tx_mark && self.is_all_acked() {
             return self.on_ack_of_nothing(packet, env);
         }
         let lost_before = self.sending.scoreboard.lost_out();
@@ -67,8 +67,8 @@ impl<P: Profile> Socket<P> {
         let old_head = self.sending.scoreboard.head();
 
         let mut newly_sacked = 0;
-        if packet.sacks > 0 {
-            let mut blocks = &env.sacks()[..usize::from(packet.sacks)];
+        if packet.sacks() > 0 {
+            let mut blocks = &env.options().sacks[..packet.sacks()];
             if P::Loss::HEEDS_DUPLICATES
                 && let Some(duplicate) = duplicate_delivery(blocks, ack)
             {

@@ -4,11 +4,11 @@
 use super::{Environment, Socket, State};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::CaEvent;
-use crate::host::tcp::ecn::{Agreement, ECN_SETUP, Echo, Ect};
+use crate::host::tcp::ecn::{Agreement, ECN_SETUP, Echo, Ect, Leaving};
 use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::tcb::{CongState, EcnState, UseEcn};
-use crate::packet::{Ecn, Flags, Packet};
+use crate::packet::{Ecn, EcnOption, Flags, Packet};
 
 /// The handshake.
 impl<P: Profile> Socket<P> {
@@ -129,8 +129,12 @@ impl<P: Profile> Socket<P> {
     }
 
     /// That of a segment without, and of one that is sent to get an answer.
-    pub(super) fn ecn_of_control(&self) -> Ecn {
-        self.ecn_field(self.tcb.ecn_mode.rules().ect == Ect::Everything)
+    pub(super) fn ecn_of_control(&self, flags: Flags) -> Ecn {
+        self.ecn_field(match self.tcb.ecn_mode.rules().ect {
+            Ect::NewData => false,
+            Ect::Agreed => !flags.has(Flags::SYN) && self.tcb.ecn_state != EcnState::Disabled,
+            Ect::Everything => true,
+        })
     }
 
     #[inline(always)]
@@ -141,8 +145,17 @@ impl<P: Profile> Socket<P> {
     /// A segment without data, where feedback is not classic.
     #[inline(never)]
     pub(super) fn mark_control(&mut self, packet: &mut Packet) {
-        packet.ecn = self.ecn_of_control();
+        packet.ecn = self.ecn_of_control(packet.flags);
         let says = self.ecn.feedbacks.of(self.tcb.ecn_mode).on_control_sent(packet.flags);
         packet.flags = packet.flags.with(says);
+    }
+
+    /// The option of a segment without data that has `room` for it, if it is due.
+    pub(super) fn ecn_option_to_send(&mut self, flags: Flags, room: u32) -> Option<EcnOption> {
+        let is_first = self.sending.syns_left + 1 == self.config.connect_count;
+        let (now, round_trip) = (self.tcb.now, self.tcb.srtt);
+        let leaving = Leaving { flags, is_first, room, now, round_trip };
+        let feedback = self.ecn.feedbacks.of(self.tcb.ecn_mode);
+        if self.config.ecn_option { feedback.option(leaving) } else { None }
     }
 }

@@ -67,7 +67,10 @@ impl<P: Profile> Socket<P> {
     fn take_in_turn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         if self.tcb.ecn_mode.rules().reads_all {
             let may_answer = self.state == State::SynRcvd;
-            let plain = self.ecn.feedbacks.of(self.tcb.ecn_mode).read(packet, may_answer);
+            let reads = self.config.ecn_option && packet.has_ecn_option();
+            let option = reads.then(|| &env.options().ecn_option);
+            let feedback = self.ecn.feedbacks.of(self.tcb.ecn_mode);
+            let plain = feedback.read(packet, option, may_answer);
             return self.take_plain_segment(&plain, env);
         }
         self.take_plain_segment(packet, env);

@@ -22,7 +22,7 @@ use super::recovery::Recovery;
 use super::tcb::{CongState, EcnState, Tcb};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::packet::{Flags, Packet, SackBlock, SackBlocks};
+use crate::packet::{Beside, Flags, Packet};
 use congestion::Congestion;
 use parts::{Agreed, EcnMarks, Receiving, Sending};
 use round_trips::RoundTrips;
@@ -86,11 +86,11 @@ pub trait Environment {
     /// Hands a segment to the network.  Flow, direction and destination are not the socket's business.
     fn transmit(&mut self, segment: Packet);
 
-    /// The same for a segment with SACK blocks.
-    fn transmit_with_sacks(&mut self, segment: Packet, blocks: &[SackBlock]);
+    /// The same for a segment with SACK blocks or the option of accurate ECN.
+    fn transmit_with_options(&mut self, segment: Packet, beside: &Beside);
 
-    /// The SACK blocks of the segment that has arrived, if it has some.
-    fn sacks(&self) -> &SackBlocks;
+    /// Those of the segment that has arrived, if it has some.
+    fn options(&self) -> &Beside;
 
     /// Sets a timer that is not pending.
     fn arm(&mut self, timer: Timer, at: Time);

@@ -13,13 +13,16 @@ use crate::host::tcp::rate::Pipe;
 use crate::host::tcp::scoreboard::Rule3;
 use crate::host::tcp::segmentation::{Opening, Segmentation};
 use crate::host::tcp::tcb::{CongState, EcnState};
-use crate::packet::{Flags, IP_HEADER, Options, Packet, SackBlock, SackBlocks, TCP_HEADER};
+use crate::packet::{Beside, Flags, IP_HEADER, Options, Packet, SackBlock, SackBlocks, TCP_HEADER};
 
 /// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3, RFC 9293 section 3.7.1.
 const TIMESTAMPS: u32 = 10;
 const WINDOW_SCALE: u32 = 3;
 const SACK_PERMITTED: u32 = 2;
 const LARGEST_SEGMENT: u32 = 4;
+
+/// What the header's length can say (RFC 9293 section 3.1).
+const LONGEST_HEADER: u32 = 60;
 
 /// Where data begins: behind the SYN.
 const FIRST_BYTE: Seq = Seq(1);
@@ -346,18 +349,39 @@ impl<P: Profile> Socket<P> {
             Some((blocks, count)) => &blocks[..*count],
             None => self.sacks_to_send(flags),
         };
-        match blocks {
-            [] => env.transmit(packet),
-            blocks => {
-                // Another one, so that the usual one need not be in memory before it is in the network.
-                let ip_bytes = IP_HEADER + self.tcp_header(flags, blocks.len() as u32);
-                env.transmit_with_sacks(Packet { ip_bytes, ..packet }, blocks);
-            }
+        if self.tcb.ecn_mode.rules().reads_all || !blocks.is_empty() {
+            let mut beside = Beside::default();
+            beside.sacks[..blocks.len()].copy_from_slice(blocks);
+            let count = blocks.len();
+            self.transmit_with_options(packet, beside, count, env);
+        } else {
+            env.transmit(packet);
         }
         let guarded = has_syn || flags.has(Flags::FIN);
         if guarded && !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Control(flags), env);
         }
+    }
+
+    /// A segment without data, with SACK blocks if it has some, and with the option of accurate ECN if that is due and
+    /// there is room.  Apart, so that the usual one need not be in memory before it is in the network.
+    #[inline(never)]
+    fn transmit_with_options<E: Environment>(
+        &mut self,
+        packet: Packet,
+        mut beside: Beside,
+        sacks: usize,
+        env: &mut E,
+    ) {
+        let mut header = self.tcp_header(packet.flags, sacks as u32);
+        let mut there = sacks as u8;
+        if let Some(option) = self.ecn_option_to_send(packet.flags, LONGEST_HEADER - header) {
+            header += option.bytes().next_multiple_of(4);
+            there |= Packet::ECN_OPTION;
+            beside.ecn_option = option;
+        }
+        let packet = Packet { ip_bytes: IP_HEADER + header, beside: there, ..packet };
+        if there == 0 { env.transmit(packet) } else { env.transmit_with_options(packet, &beside) }
     }
 
     /// Arms the retransmission timer with the present RTO.

@@ -20,7 +20,7 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     pub(super) fn take_steadily<E: Environment>(&mut self, packet: &Packet, env: &mut E) -> bool {
         let is_usual = packet.flags == Flags::ACK
-            && packet.sacks == 0
+            && packet.beside == 0
             && packet.window > 0
             && packet.options == Options::new(self.agreed.timestamps);
         // A detection with a timer may find losses where nothing looks like one.
@@ -207,7 +207,7 @@ mod tests {
     use crate::host::tcp::bench;
     use crate::host::tcp::profile::Ns3;
     use crate::host::tcp::socket::Write;
-    use crate::packet::{SackBlock, SackBlocks};
+    use crate::packet::Beside;
 
     /// One end's world: what leaves it, and an application that always has more to say.
     #[derive(Default)]
@@ -222,11 +222,11 @@ mod tests {
             self.sent.push_back(segment);
         }
 
-        fn transmit_with_sacks(&mut self, _segment: Packet, _blocks: &[SackBlock]) {
+        fn transmit_with_options(&mut self, _segment: Packet, _beside: &Beside) {
             unreachable!("nothing is lost");
         }
 
-        fn sacks(&self) -> &SackBlocks {
+        fn options(&self) -> &Beside {
             unreachable!("nothing is lost");
         }
 

@@ -116,7 +116,7 @@ impl<P: Profile> Socket<P> {
                 // ns-3 marks a probe for the sake of ECN, or not at all.
                 packet.options = packet.options.without_service();
             } else {
-                packet.ecn = self.ecn_of_control();
+                packet.ecn = self.ecn_of_control(packet.flags);
             }
             env.transmit(packet);
         }

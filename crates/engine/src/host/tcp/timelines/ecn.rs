@@ -133,15 +133,20 @@ fn dctcp_acknowledges_before_the_marks_begin_and_end() {
     play_with("TcpDctcp", &[("DelAckCount", "2")], timeline);
 }
 
-const ACCURATE: [(&str, &str); 3] =
-    [("UseEcn", "On"), ("EcnFeedback", "Accurate"), ("InitialCwnd", "5")];
+/// Without its option, which `ecn_option.rs` has.
+const ACCURATE: [(&str, &str); 4] = [
+    ("UseEcn", "On"),
+    ("EcnFeedback", "Accurate"),
+    ("AccEcnOption", "false"),
+    ("InitialCwnd", "5"),
+];
 
 /// A connection with accurate ECN, made by the socket under test; the SYN-ACK came without ECT, says its ACK.
 const COUNTED: &str = "
     0         connect
     0         > SAEW 0 sackok
     50        < SW. 0 ack 1 sackok
-    50        > W. 1 ack 1
+    50        > W. 1 ack 1 ect0
     50        ? ecn Idle
     60        write 20000
     60.000001 > AE. 1:5001 by 1000 ack 1 ect0
@@ -155,13 +160,13 @@ const COUNTS: &str = "
     50  < W. 1 ack 1
 ";
 
-/// RFC 9768 section 3.1.1.
+/// RFC 9768 section 3.1.1.  ACKs are ECT, as in draft-ietf-tcpm-generalized-ecn section 3.2.3 and Linux; SYN and SYN-ACK are not.
 #[test]
 fn accurate_ecn_is_asked_for_and_agreed_by_three_flags() {
     play(&ACCURATE, COUNTED);
     let timeline = "
         100 < AE. 1:1001 ack 1 ect0
-        100 > AE. 1 ack 1001
+        100 > AE. 1 ack 1001 ect0
     ";
     play(&ACCURATE, &after(COUNTS, timeline));
 }
@@ -188,7 +193,7 @@ fn the_receiver_says_how_many_marks_have_come() {
     for (i, field) in fields.iter().enumerate() {
         let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + 10 * i);
         timeline.push_str(&format!("{at} < AE. {from}:{to} ack 1 ce\n"));
-        timeline.push_str(&format!("{at} > {field}. 1 ack {to}\n"));
+        timeline.push_str(&format!("{at} > {field}. 1 ack {to} ect0\n"));
     }
     play(&ACCURATE, &timeline);
 }
@@ -198,13 +203,13 @@ fn the_receiver_says_how_many_marks_have_come() {
 fn the_first_mark_is_acknowledged_at_once() {
     let timeline = "
         100 < AE. 1:1001 ack 1 ect0
-        100 > AE. 1 ack 1001
+        100 > AE. 1 ack 1001 ect0
         105 < AE. 1001:2001 ack 1 ect0
         110 < AE. 2001:3001 ack 1 ce
-        110 > AW. 1 ack 3001
+        110 > AW. 1 ack 3001 ect0
         120 < AE. 3001:4001 ack 1 ce
         130 < AE. 4001:5001 ack 1 ce
-        130 > . 1 ack 5001
+        130 > . 1 ack 5001 ect0
     ";
     let settings = [ACCURATE.as_slice(), &[("DelAckCount", "2")]].concat();
     play(&settings, &after(COUNTS, timeline));
@@ -250,7 +255,7 @@ fn prague_counts_marks_and_sends_ect_1() {
         0         connect
         0         > SAEW 0 sackok
         50        < SW. 0 ack 1 sackok
-        50        > W. 1 ack 1
+        50        > W. 1 ack 1 ect1
         60        write 5000
         60.000001 > AE. 1:5001 by 1000 ack 1 ect1
     ";

@@ -4,6 +4,7 @@
 mod closing;
 mod duplicates;
 mod ecn;
+mod ecn_option;
 mod handshake;
 mod linux;
 mod loss;
