@@ -87,6 +87,25 @@ def test_an_attribute_of_tcp_is_a_sysctl_of_both_hosts_and_said_in_the_provenanc
     assert made.variables[name] == wanted
 
 
+@pytest.mark.parametrize(
+    ("given", "ecn", "option"),
+    [
+        ({"UseEcn": "On"}, "3", "1"),
+        ({"UseEcn": "AcceptOnly", "AccEcnOption": "false"}, "5", "0"),
+        ({}, None, "1"),
+    ],
+)
+def test_accurate_ecn_is_asked_for_by_sysctls(
+    given: dict[str, str], ecn: str | None, option: str
+) -> None:
+    scenario = lowered()
+    scenario["flows"][0]["socket"] |= {"EcnFeedback": "Accurate", **given}
+    for machine in told(scenario).settings["machines"]:
+        variables = machine["variables"]
+        assert variables.get("net.ipv4.tcp_ecn") == ecn
+        assert variables["net.ipv4.tcp_ecn_option"] == option
+
+
 def test_a_sysctl_that_linux_boots_with_differs_from_nothing() -> None:
     scenario = lowered()
     scenario["flows"][0]["socket"]["Sack"] = "true"

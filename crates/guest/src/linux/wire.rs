@@ -43,7 +43,8 @@ pub fn read(bytes: &[u8]) -> Option<Segment> {
         ip_bytes: length as u32,
         payload: (length - ip - tcp) as u16,
         window: u16_at(header, 14),
-        flags: Flags(header[13].into()),
+        // AE stands beside the length (RFC 9768 section 3.1).
+        flags: Flags(u16::from(header[13]) | u16::from(header[12] & 1) << 8),
         ecn: Ecn::of(bytes[1]),
         ..Packet::default()
     };
@@ -113,7 +114,7 @@ mod tests {
     fn segment() -> Vec<u8> {
         let mut bytes = vec![
             0x45, 2, 0, 64, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 20, 0, 0, 1, // IP
-            0xc0, 0, 0x13, 0x89, 0, 0, 0, 9, 0, 0, 0, 7, 0xb0, 0x10, 1, 0, 0, 0, 0, 0, // TCP
+            0xc0, 0, 0x13, 0x89, 0, 0, 0, 9, 0, 0, 0, 7, 0xb1, 0x10, 1, 0, 0, 0, 0, 0, // TCP
             1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6, 1, 1, 5, 10, 0, 0, 0, 20, 0, 0, 0, 30,
         ];
         let sum: u32 = (0..10).map(|i| u32::from(u16_at(&bytes, 2 * i))).sum();
@@ -130,6 +131,7 @@ mod tests {
         assert_eq!((found.packet.ip_bytes, found.packet.payload), (64, 0));
         assert_eq!(found.sacks, [(Seq(20), Seq(30))]);
         assert_eq!(found.packet.ecn, Ecn::Ect0);
+        assert_eq!(found.packet.flags, Flags::ACK.with(Flags::AE));
         for end in 0..64 {
             read(&segment()[..end]); // does not fail
         }

@@ -209,6 +209,10 @@ def _flow(flow: Mapping[str, Any]) -> _Flow:
     no_delay = socket.pop("TcpNoDelay", "true") == "true"
     feedback = socket.pop("EcnFeedback", "Own")
     variables: dict[str, str] = {}
+    has_option = socket.pop("AccEcnOption", "true") == "true"
+    if feedback == "Accurate":
+        # As sparing with it as the engine: 2, the default, sends it with everything.
+        variables["net.ipv4.tcp_ecn_option"] = "1" if has_option else "0"
     sending: dict[str, int] = {}
     receiving: dict[str, int] = {}
     for field, value in socket.items():
@@ -225,8 +229,6 @@ def _flow(flow: Mapping[str, Any]) -> _Flow:
                     sending["ssthresh"] = max(1, int(value) // sizes["SegmentSize"])
             case "UseEcn", ("On" | "AcceptOnly" | "Off"):
                 variables["net.ipv4.tcp_ecn"] = _ECN[feedback][value]
-            case "AccEcnOption", ("true" | "false"):
-                variables["net.ipv4.tcp_ecn_option"] = "1" if value == "true" else "0"
             case (("Sack" | "Timestamp" | "WindowScaling"), ("true" | "false")):
                 words = {"Sack": "sack", "Timestamp": "timestamps"}
                 variable = f"net.ipv4.tcp_{words.get(field, 'window_scaling')}"
