@@ -1,25 +1,17 @@
-//! Slow start: how a window grows below ssthresh, one file each, one line in the registry below each.
+//! Slow start: how a window grows below ssthresh, one file each, one line in the registry of
+//! `tcp/slow_start.rs` each.
 //!
 //! An algorithm has one of its own, or grows by itself.  A scenario may name another (`tcp.SlowStart`), which then grows
 //! the window below ssthresh, whatever the algorithm; one with `cong_control` keeps its own.
 
-mod counted;
-mod hystart;
-mod hystart_linux;
-mod hystart_pp;
-mod search;
-mod standard;
-
 pub use hystart::{HyStart, Settings};
 pub use standard::{Standard, slow_start};
 
-use crate::host::tcp::slow_start::SlowStart;
+use crate::host::tcp::slow_start::{SlowStart, slow_starts};
 
-macro_rules! registry {
-    ($($name:literal = $made:expr,)*) => {
-        /// The names by which scenarios choose one, besides the first of `SLOW_STARTS`.
-        #[cfg(test)]
-        const NAMES: &[&str] = &[$($name),*];
+macro_rules! parts {
+    ($($module:ident $name:literal = $made:expr;)*) => {
+        $(mod $module;)*
 
         /// The slow start of this name; none for any other.
         pub fn build(name: &str) -> Option<Box<dyn SlowStart>> {
@@ -31,14 +23,7 @@ macro_rules! registry {
     };
 }
 
-registry! {
-    "Standard" = Standard,
-    "HyStart" = HyStart::new(Settings::default()),
-    "HyStart++" = hystart_pp::HyStartPlusPlus::default(),
-    "Counted" = counted::Counted,
-    "HyStartLinux" = hystart_linux::HyStartLinux::default(),
-    "Search" = search::Search::default(),
-}
+slow_starts!(parts);
 
 #[cfg(test)]
 mod tests {
@@ -47,7 +32,7 @@ mod tests {
 
     use super::*;
     use crate::host::tcp::control::{Callback, CongestionControl, Control, Hears};
-    use crate::host::tcp::socket_params::SLOW_STARTS;
+    use crate::host::tcp::slow_start::NAMES;
     use crate::host::tcp::{CongState, Tcb};
 
     #[derive(Debug)]
@@ -98,8 +83,7 @@ mod tests {
 
     #[test]
     fn scenarios_can_name_each() {
-        assert_eq!(&SLOW_STARTS[1..], NAMES);
-        assert!(build(SLOW_STARTS[0]).is_none());
-        assert!(NAMES.iter().all(|name| build(name).is_some()));
+        assert!(build(NAMES[0]).is_none());
+        assert!(NAMES[1..].iter().all(|name| build(name).is_some()));
     }
 }

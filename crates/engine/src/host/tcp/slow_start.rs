@@ -6,6 +6,31 @@ use super::rate::AckSample;
 use super::tcb::Tcb;
 use crate::base::time::Time;
 
+/// Hands the registry to a macro: modules of `host::slow_start`, names in scenarios, and how each is made.
+macro_rules! slow_starts {
+    ($to:ident) => {
+        $to! {
+            standard "Standard" = Standard;
+            hystart "HyStart" = HyStart::new(Settings::default());
+            hystart_pp "HyStart++" = hystart_pp::HyStartPlusPlus::default();
+            counted "Counted" = counted::Counted;
+            hystart_linux "HyStartLinux" = hystart_linux::HyStartLinux::default();
+            search "Search" = search::Search::default();
+        }
+    };
+}
+
+macro_rules! names {
+    ($($module:ident $name:literal = $made:expr;)*) => {
+        /// By which scenarios choose one; the first is the algorithm's own.
+        pub const NAMES: &[&str] = &["Own", $($name),*];
+    };
+}
+
+slow_starts!(names);
+
+pub(crate) use slow_starts;
+
 pub trait SlowStart: fmt::Debug + Send {
     /// Whether it wants [`SlowStart::on_sample`], which makes the socket measure.
     fn wants_samples(&self) -> bool {

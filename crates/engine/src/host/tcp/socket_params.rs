@@ -8,6 +8,7 @@ use crate::base::attributes::{Attributes, Kind, Spec, U16, U32, param};
 use crate::host::tcp::config::Config;
 use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::profile;
+use crate::host::tcp::slow_start;
 use crate::host::tcp::tcb::UseEcn;
 use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
@@ -25,9 +26,6 @@ pub const ECN_FEEDBACK: &str = "EcnFeedback";
 pub const ECN_OPTION: &str = "AccEcnOption";
 /// How the window grows below ssthresh: see `host::slow_start`.
 pub const SLOW_START: &str = "SlowStart";
-/// As the algorithm does.
-pub const SLOW_STARTS: &[&str] =
-    &["Own", "Standard", "HyStart", "HyStart++", "Counted", "HyStartLinux", "Search"];
 /// The parts that TCP is made of: see [`profile`].
 pub const PROFILE: &str = "Profile";
 pub const REORDERING_TOLERANCE: &str = "ReorderingTolerance";
@@ -105,7 +103,7 @@ pub const SOCKET: Spec = Spec {
             "How long a receiver holds data back that comes out of order, to hand it on in order; 0s: not at all."],
         param![PROFILE; Kind::Enum(profile::NAMES) => profile::DEFAULT;
             "Whose TCP it is: the parts that it is made of, from loss detection to pacing, and of which release."],
-        param![SLOW_START; Kind::Enum(SLOW_STARTS) => SLOW_STARTS[0];
+        param![SLOW_START; Kind::Enum(slow_start::NAMES) => slow_start::NAMES[0];
             "How the window grows below ssthresh: as the algorithm does, a segment per ACK (RFC 5681), with ns-3's \
              HyStart, with HyStart++ (RFC 9406), as Linux does without and with HyStart, or with SEARCH \
              (draft-chung-ccwg-search). An algorithm that has the window alone, like BBR, keeps its own."],
