@@ -139,7 +139,7 @@ def _own(part: Mapping[str, Any]) -> Iterator[str]:
         ),
     )
     yield (
-        f"Beside its own time such a run costs {values['process_ms']:.0f} ms of CPU more than one "
+        f"Such a run costs {values['process_ms']:.0f} ms of CPU more than one "
         "of a built-in algorithm, for what keeps it apart."
     )
 

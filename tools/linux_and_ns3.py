@@ -372,15 +372,15 @@ queue stays: RTTs of 22.8 and 21.0 ms on the slower link, 18.1 and 18.5 on the f
 SEGMENTS_HEAD = """
 ## How far segments agree
 
-The segments that the first source to part sends, one after another, by sequence number and length,
+The segments of the source that differs first, one after another, by sequence number and length,
 as far as that has been recorded: the engine's with ns-3's TCP, and under the profile
 [`linux`](linux-profile.md), beside the kernel's. `ccperf verify linux` says it of any scenario,
 with the senders' states.
 
 ![Time until segments part, of each experiment](images/linux-and-ns3.svg)
 
-One mark is two that part at the same time. There is none where they never part (`incast`), or where
-one of both has not been recorded yet: the table has those that have.
+One mark stands for two that differ first at the same time. There is none where they never differ
+(`incast`), or where one of both has not been recorded yet: the table has those that have.
 """
 
 

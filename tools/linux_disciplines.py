@@ -192,7 +192,7 @@ The same kernel's CUBIC at the ends, the same engine's links between them, and a
 [`aqm`](experiments.md) a discipline of ns-3's (the engine's) or the kernel's own
 ([`linux:`](linux.md#linuxs-own-queue-disciplines)), told the same: the limit of the experiment, no
 ECN, each discipline's own defaults; for PIE a target of 5 ms, for RED 5 and 15 packets for each
-flow, 1/512 and 1/50. One value stands for two that are equal, or else it is ns-3's / Linux's.
+flow, 1/512 and 1/50. A single value means that both are equal; otherwise it is ns-3's / Linux's.
 *Same* says that all samples and totals of the run are equal. `tools/linux_disciplines.py` makes the
 runs.
 

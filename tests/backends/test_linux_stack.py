@@ -145,7 +145,7 @@ def refused(scenario: dict[str, Any]) -> str:
 def test_what_linux_cannot_be_told_is_refused_by_field_and_value(field: str, value: str) -> None:
     scenario = lowered()
     scenario["flows"][0]["socket"][field] = value
-    assert refused(scenario).startswith(f"flow_1.tcp.{field}: Linux cannot be told {value}")
+    assert refused(scenario).startswith(f"flow_1.tcp.{field}: Linux has no setting for {value}")
 
 
 @pytest.mark.parametrize(

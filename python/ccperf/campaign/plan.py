@@ -132,7 +132,7 @@ def from_document(document: Document) -> list[Plan]:
             return [_plan_at("", common)]
         if "experiment" in common or "parameters" in common:
             key = "experiment" if "experiment" in common else "parameters"
-            raise ScenarioError([(key, f"belongs into one of [[{_SEVERAL}]]")])
+            raise ScenarioError([(key, f"belongs to one of [[{_SEVERAL}]]")])
         if not isinstance(several, list) or not all(isinstance(one, Mapping) for one in several):
             raise ScenarioError([(_SEVERAL, f"must be tables: [[{_SEVERAL}]]")])
         if not several:

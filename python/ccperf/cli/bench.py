@@ -54,14 +54,14 @@ def command(
         bool,
         Parameter(
             name=["--datacentre", "--datacenter"],
-            help="They are queue disciplines: the experiments on data centres.",
+            help="NAMES are queue disciplines; run the data-centre experiments.",
         ),
     ] = False,
     loadbalance: Annotated[
         bool,
         Parameter(
             name=["--loadbalance", "--load-balancing"],
-            help="They are load balancers: the experiments on load balancing.",
+            help="NAMES are load balancers; run the load-balancing experiments.",
         ),
     ] = False,
     experiments: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
@@ -69,7 +69,7 @@ def command(
         str,
         Parameter(
             name="--set",
-            help="What a text asks for, e.g. rfc9743, l4s or bbr-draft (docs/sets.md).",
+            help="Only what a document asks for, e.g. rfc9743, l4s or bbr-draft (docs/sets.md).",
         ),
     ] = "",
     against: Annotated[
@@ -310,7 +310,7 @@ def _elsewhere(names: str) -> str:
 
 def _kind(datacentre: bool, loadbalance: bool) -> _Kind:
     if datacentre and loadbalance:
-        raise UsageError("--loadbalance", "is about something else than --datacentre; give one")
+        raise UsageError("--loadbalance", "cannot be combined with --datacentre; give one")
     return _KINDS["routing" if loadbalance else "qdisc" if datacentre else "cc"]()
 
 

@@ -33,7 +33,7 @@ def command(
         str, Parameter(help="Metrics, or all. Default: each experiment's headlines.")
     ] = "",
     versions: Annotated[
-        bool, Parameter(help="All versions of one algorithm of your own, the oldest is the base.")
+        bool, Parameter(help="All versions of one of your algorithms; the oldest is the base.")
     ] = False,
     profiles: Annotated[
         str,

@@ -20,11 +20,9 @@ from ccperf.errors import UsageError
 
 def command(
     *,
-    db: Annotated[
-        Path | None, Parameter(help="Look through this database for what is damaged instead.")
-    ] = None,
+    db: Annotated[Path | None, Parameter(help="Check this database for damage instead.")] = None,
     mend: Annotated[
-        bool, Parameter(help="Delete what is damaged in it; what made the runs makes them again.")
+        bool, Parameter(help="Delete damaged runs; their command makes them again.")
     ] = False,
     json: Json = False,
 ) -> int:

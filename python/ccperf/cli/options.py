@@ -52,17 +52,16 @@ class MadeBy:
 class Running:
     """How runs are made."""
 
-    backend: Annotated[str, Parameter(help="Who simulates: native, ns3 or linux.")] = (
+    backend: Annotated[str, Parameter(help="What simulates: native, ns3 or linux.")] = (
         backends.DEFAULT
     )
     jobs: Annotated[
-        int, Parameter(name=["--jobs", "-j"], help="Runs at a time; 0: one a core.")
+        int, Parameter(name=["--jobs", "-j"], help="Parallel runs; 0: one per core.")
     ] = 0
     on: Annotated[
         str,
         Parameter(
-            help="Where runs are made: here; dask, dask://HOST:PORT or tls://HOST:PORT "
-            "(docs/cluster.md)."
+            help="Where to run: here; dask, dask://HOST:PORT or tls://HOST:PORT (docs/cluster.md)."
         ),
     ] = "here"
     recovery: Annotated[
@@ -71,7 +70,7 @@ class Running:
     profile: Annotated[
         str,
         Parameter(
-            help="Whose TCP all flows have, with its own loss recovery: a release of ns-3 "
+            help="TCP profile of all flows, with its own loss recovery: a release of ns-3 "
             "(ns3-3.44, ns3-3.48, ...), or linux (`ccperf list profiles`)."
         ),
     ] = ""

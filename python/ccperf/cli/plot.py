@@ -29,7 +29,7 @@ class Look:
         str,
         Parameter(help="One panel alone: throughput; of completion_times all, small or large."),
     ] = ""
-    bin: Annotated[str, Parameter(help="Means over bins, of figures over time, e.g. 200ms.")] = ""
+    bin: Annotated[str, Parameter(help="Average figures over time in bins, e.g. 200ms.")] = ""
     sum: Annotated[
         bool,
         Parameter(help="The flows of a run as one: sums of throughput, means of delays."),
@@ -46,7 +46,7 @@ class Look:
         str,
         Parameter(help="column (3.4 inches), ieee, ieee-page, acm, acm-page, or a length: 86mm."),
     ] = "column"
-    height: Annotated[str, Parameter(help="A length; what the panels take if not given.")] = ""
+    height: Annotated[str, Parameter(help="A length; by default what the panels need.")] = ""
 
     def check(self) -> None:
         """Raise :class:`~ccperf.errors.UsageError` for what is wrong without any figure."""
@@ -113,7 +113,7 @@ def command(
     ] = "",
     metric: Annotated[str, Parameter(help="Draw these, e.g. mean_srtt_l4.")] = "",
     base: Annotated[
-        str, Parameter(help="Of --sweep: over the values of this algorithm, paired by seed.")
+        str, Parameter(help="With --sweep: relative to this algorithm, paired by seed.")
     ] = "",
     look: Look | None = None,
     format: Annotated[str, Parameter(help="pdf, svg, png, or several: pdf,svg.")] = "pdf",
@@ -144,7 +144,7 @@ def command(
     chosen = []
     if sweep or metric or base or is_default:
         if runs:
-            raise UsageError("runs", "are chosen for --sweep: by --experiment, --cc, --k")
+            raise UsageError("runs", "cannot be named with --sweep; use --experiment, --cc, --k")
         chosen = (choice or Choice()).cells(databases(db), parameters)
     if is_default and all(answer(cell.point.experiment).shape == "time" for cell in chosen):
         names = ["time_series"]

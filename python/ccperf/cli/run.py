@@ -89,7 +89,7 @@ def command(
     what_if: Annotated[
         str,
         Parameter(
-            help="Other settings, all else as it is: cc, flows, rate, rtt, buffer, qdisc, seed, "
+            help="Change these settings only: cc, flows, rate, rtt, buffer, qdisc, seed, "
             "stop_time; e.g. rtt=100ms,cc=cubic+bbr."
         ),
     ] = "",
@@ -103,13 +103,11 @@ def command(
         Parameter(help="Packet events as CSV, or a capture: FILE.pcapng (one run only)."),
     ] = None,
     json: Json = False,
-    full: Annotated[bool, Parameter(help="Of one run print all metrics, no summary.")] = False,
+    full: Annotated[bool, Parameter(help="Print all metrics of a single run, no summary.")] = False,
     dry_run: Annotated[
         bool, Parameter(name=["--dry-run", "-n"], help="Print what would run; run nothing.")
     ] = False,
-    trust: Annotated[
-        bool, Parameter(help="Run the code that FILE.toml names, if it does.")
-    ] = False,
+    trust: Annotated[bool, Parameter(help="Run the code that FILE.toml names, if any.")] = False,
     **parameters: Annotated[
         str, Parameter(help="A parameter of the experiment: one value, 1,5 or 1..4.")
     ],

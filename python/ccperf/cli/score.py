@@ -26,14 +26,14 @@ def command(
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
     budget: Annotated[
         float | None,
-        Parameter(help="Seconds that its runs may take together; what is late has failed."),
+        Parameter(help="Seconds for all its runs; runs that are late fail."),
     ] = None,
     stop_time: StopTime = "",
-    backend: Annotated[str, Parameter(help="Who simulates: native, ns3 or linux.")] = (
+    backend: Annotated[str, Parameter(help="What simulates: native, ns3 or linux.")] = (
         backends.DEFAULT
     ),
     jobs: Annotated[
-        int, Parameter(name=["--jobs", "-j"], help="Runs at a time; 0: one a core.")
+        int, Parameter(name=["--jobs", "-j"], help="Parallel runs; 0: one per core.")
     ] = 0,
     db: Database = DEFAULT_DB,
     json: Json = False,

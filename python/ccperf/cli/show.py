@@ -37,7 +37,7 @@ KINDS = ("experiment", *_ALGORITHMS, "metric", "profile", "run", *LISTED)
 
 
 def command(
-    *words: Annotated[str, Parameter(help="A name; its kind may stand before it: metric NAME.")],
+    *words: Annotated[str, Parameter(help="A name, or a kind and a name: metric NAME.")],
     db: Annotated[Path | None, Parameter(help="Database, to show a run.")] = None,
     choice: Choice | None = None,
     json: Json = False,
@@ -51,7 +51,7 @@ def command(
     """
     is_chosen = (choice or Choice()).is_made(parameters)
     if is_chosen and words not in ((), ("run",)):
-        raise UsageError("name", "is that of something; --cc, --k and the like choose a run")
+        raise UsageError("name", "is given; choose a run by --cc, --k and the like alone")
     kind, name = ("run", "") if is_chosen else _named(words, db)
     if kind == "run":
         result = the_one([name] if name else [], choice, parameters, databases(db))

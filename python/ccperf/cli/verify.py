@@ -55,7 +55,7 @@ class Selection:
         ),
     ] = None
     trust: Annotated[
-        bool, Parameter(help="ns3: run the code that the file of --scenario names, if it does.")
+        bool, Parameter(help="ns3: run the code that the file of --scenario names, if any.")
     ] = False
 
     def __post_init__(self) -> None:

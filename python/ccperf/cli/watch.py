@@ -107,11 +107,11 @@ def command(
     *,
     against: Annotated[
         str,
-        Parameter(help="What it is compared with; its kind says which kind yours is of."),
+        Parameter(help="What it is compared with; yours is of the same kind."),
     ] = "cubic",
     once: Annotated[bool, Parameter(help="Run once, and do not wait for the file.")] = False,
     jobs: Annotated[
-        int, Parameter(name=["--jobs", "-j"], help="Runs at a time; 0: one a core.")
+        int, Parameter(name=["--jobs", "-j"], help="Parallel runs; 0: one per core.")
     ] = 0,
     db: Annotated[Path, Parameter(help="Where the runs of all versions are kept.")] = Path(
         "watch.db"

@@ -184,7 +184,9 @@ def name_of(cls: type) -> str:
     """The name under which other processes find a class. Raises :class:`UsageError`."""
     module, name = cls.__module__, cls.__qualname__
     if not name.isidentifier():
-        raise UsageError(name, "is defined inside of something; move it to the top of its module")
+        raise UsageError(
+            name, "is defined inside a function or class; move it to the top of its module"
+        )
     if module.startswith(LOADED):
         message = (
             "the script that defines it runs as a whole where it is loaded; put the call behind "

@@ -47,9 +47,9 @@ def _longest(flow: Flow) -> tuple[float, float, int]:
 
 RULE = Rule(
     name="timeout-loop",
-    what="A flow that stands in retransmission timeouts,",
+    what="A flow that is stuck in retransmission timeouts,",
     text=(
-        "a segment or a few for each. ns-3 3.44's loss recovery (`TcpPrrRecovery`) may end slow "
+        "with one or a few segments for each. ns-3 3.44's loss recovery (`TcpPrrRecovery`) may end slow "
         "start in a timeout, and a least timeout below the delayed ACK keeps it there; "
         '`recovery = "PrrRfc6937"`, which the catalogue uses, avoids the first.'
     ),

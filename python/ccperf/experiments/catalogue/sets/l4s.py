@@ -86,7 +86,7 @@ L4S = NamedSet(
         Gap(
             "4.3",
             "Beside classic traffic in one queue that marks (RFC 3168).",
-            "no experiment has one; scenarios of one's own may",
+            "no experiment has one; your own scenarios may",
         ),
         Gap(
             "4.3",

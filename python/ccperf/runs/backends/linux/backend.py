@@ -86,7 +86,7 @@ class Linux:
 
         Raises:
             ScenarioError: if a file is not there.
-            UsageError: if Linux cannot be told what the scenario says.
+            UsageError: if Linux has no setting for something in the scenario.
             RunError: if a file does not compile.
         """
         backends.user_code(scenario.user_code, self)
@@ -112,7 +112,7 @@ class Linux:
         """Run a scenario; ``packets`` names a file for the packet trace.
 
         Raises:
-            UsageError: if Linux cannot be told what the scenario says.
+            UsageError: if Linux has no setting for something in the scenario.
             RunError: if the run fails.
         """
         from ccperf.runs.recording import Recording

@@ -99,7 +99,7 @@ def of(lowered: str) -> Stack:
     """The stack of a lowered scenario.
 
     Raises:
-        UsageError: with the field that Linux cannot be told, and its value.
+        UsageError: with the field that Linux has no setting for, and its value.
     """
     scenario = json.loads(lowered)
     _check(scenario)
@@ -239,7 +239,7 @@ def _flow(flow: Mapping[str, Any]) -> _Flow:
                 variables["net.ipv4.tcp_reordering"] = value
             case _:
                 raise UsageError(
-                    f"{name}.tcp.{field}", f"Linux cannot be told {value}: leave the field out"
+                    f"{name}.tcp.{field}", f"Linux has no setting for {value}: leave the field out"
                 )
     return _Flow(
         linux,
@@ -327,7 +327,7 @@ def _parameters(flow: str, control: Mapping[str, Any]) -> dict[str, str]:
         elif linux:
             number = float(value)
         if number is None or not number.is_integer():
-            raise UsageError(f"{flow}.cc.{attribute}", f"Linux cannot be told {value}")
+            raise UsageError(f"{flow}.cc.{attribute}", f"Linux has no setting for {value}")
         found[linux] = str(int(number))
     return found
 
