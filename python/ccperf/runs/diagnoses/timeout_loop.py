@@ -49,8 +49,8 @@ RULE = Rule(
     name="timeout-loop",
     what="A flow that is stuck in retransmission timeouts,",
     text=(
-        "with one or a few segments for each. ns-3 3.44's loss recovery (`TcpPrrRecovery`) may end slow "
-        "start in a timeout, and a least timeout below the delayed ACK keeps it there; "
+        "with one or a few segments for each. ns-3 3.44's loss recovery (`TcpPrrRecovery`) may end "
+        "slow start in a timeout, and a least timeout below the delayed ACK keeps it there; "
         '`recovery = "PrrRfc6937"`, which the catalogue uses, avoids the first.'
     ),
     find=_find,
