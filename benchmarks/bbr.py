@@ -343,7 +343,7 @@ Why others differ, as far as we know:
 
 * *BBRv1 up to eight products.* The engine's `bbr` is ns-3's class. On the path of 10 Mbps Linux's
   own `bbr` in virtual time (one run) is within 0.03 of the testbed there, so what ours has more
-  is the class's departures, which `ccperf show bbr` lists.
+  is the class's deviations, which `ccperf show bbr` lists.
 * *32 and 64 products.* Such a queue holds up to 12 MB, and Linux's autotuning gives a sender 4 MB
   at most, so that CUBIC cannot fill it. Ours may have 64 MB. With 4 MB at 50 Mbps BBRv1 comes to
   the testbed's share with 64 products, and goes away from it with 32; BBRv3 stays far:

@@ -97,7 +97,7 @@ def sections() -> list[Section]:
             ],
         ),
         Section("What ns-3's own tests expect", [_EXPECTED, _expected()]),
-        Section("Known departures from ns-3", [_known(), _PINNED]),
+        Section("Known deviations from ns-3", [_known(), _PINNED]),
         Section("Where ns-3 departs from RFCs, and the engine follows", [_FOLLOWED, _rfcs()]),
         Section("Where ns-3 ends", [_ENDS, _ends()]),
         Section("The published tables", [_PUBLISHED]),
