@@ -169,7 +169,7 @@ fn an_option_that_is_cleared_on_the_way_says_nothing() {
             50        > W. 1 ack 1 e1b,ceb,e0b 1,0,1 ect0
             60        write 10000
             60.000001 > AE. 1:10001 by 1000 ack 1 ect0
-            110       < AW. 1 ack 10001 e1b,ceb,e0b 0,1000,0
+            110       < AW. 1 ack 10001 e1b,ceb,e0b 1,1000,1
             110       ? marked 9
         "
         );
