@@ -50,6 +50,11 @@ THEIRS = """<?xml version="1.0" ?>
 SHORT_TRACK = "queue-track --endTime=0.05 --simEndTime=0.06 --randomSeed=3"
 
 
+def sources(file: str) -> set[str]:
+    """The addresses of the flows in a file of the flow monitor."""
+    return set(re.findall(r'sourceAddress="([\d.]+)"', Path(file).read_text()))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("form", ["{}", "./waf --run '{}'", './waf --run "{} --help"'])
 def test_every_form_is_read(name: str, form: str) -> None:
@@ -190,7 +195,28 @@ def test_what_flows_send_first_goes_first(
         for program in ("large-scale", "large-scale-pias")
     ]
     assert small[1] < small[0]
-    assert (tmp_path / "Large_Scale_PIAS_undefined_2X2_ECNSharp_DcTcp_0.8.xml").exists()
+    # In `large-scale` alone servers are the first ends of their links.
+    name = "_undefined_2X2_ECNSharp_DcTcp_0.8.xml"
+    assert sources(f"Large_Scale{name}") == {f"10.1.{i}.{j}" for i in (1, 2) for j in (1, 3, 5, 7)}
+    assert sources(f"Large_Scale_PIAS{name}") == {
+        f"10.1.{i}.{j}" for i in (1, 2) for j in (2, 4, 6, 8)
+    }
+
+
+@pytest.mark.parametrize(("line", "senders"), [("mq", 5), (f"{SHORT_TRACK} --numOfSenders=3", 3)])
+def test_a_star_has_the_originals_addresses(line: str, senders: int) -> None:
+    *links, last = canonical(line)["links"]
+    assert [link["addresses"] for link in links] == [
+        [f"10.1.{i}.1", f"10.1.{i}.2"] for i in range(1, senders + 1)
+    ]
+    # The receiver is the second end of its link there.
+    assert last["ends"][1] == "switch"
+    assert last["addresses"] == [f"10.1.{senders + 1}.2", f"10.1.{senders + 1}.1"]
+
+
+def test_more_senders_than_networks_have_addresses_of_ours() -> None:
+    links = canonical(f"{SHORT_TRACK} --numOfSenders=255")["links"]
+    assert links[0]["addresses"] == ["10.0.0.1", "10.0.0.2"]
 
 
 def test_the_readme_s_misspelt_options_are_read_with_a_note() -> None:

@@ -288,7 +288,11 @@ def test_the_fat_tree_runs(
     line = f"{TREE} --cdfFileName=DCTCP_CDF.txt --FlowLaunchEndTime=0.005 --EndTime=0.05"
     flows = {mode: execute(f"{line} --runMode={mode}", capsys) for mode in ("ECMP", "TLB")}
     assert len({said.splitlines()[4] for said in flows.values()}) == 1
-    assert (tmp_path / "0-fattree-4-0.5-1-ecmp-simulation-3.xml").exists()
+    file = (tmp_path / "0-fattree-4-0.5-1-ecmp-simulation-3.xml").read_text()
+    hosts = {f"10.1.{edge}.{2 * j}" for edge in range(1, 9) for j in range(1, 9)}
+    found = set(re.findall(r'sourceAddress="([\d.]+)"', file))
+    assert found <= hosts
+    assert len(found) > 32
 
 
 def test_flows_stay_in_the_black_hole_with_ecmp_and_none_does_with_hermes(

@@ -174,12 +174,15 @@ def notes(values: Values) -> list[str]:
     return [*transport.notes(values), *MARKING.notes(values)]
 
 
-def files(values: Values, prefix: str = "Large_Scale") -> list[File]:
-    """The file that the program leaves behind."""
+def files(values: Values, prefix: str = "Large_Scale", place: int = 1) -> list[File]:
+    """The file that the program leaves behind.
+
+    `place`: of servers at their links, which decides about their addresses.
+    """
     size = f"{values['leafCount']}X{values['spineCount']}"
     words = (prefix, values["ID"], size, values["AQM"], values["transportProt"])
     name = f"{'_'.join(words)}_{values['load']:g}.xml"
-    return [summary.flow_monitor(name, leaf_spine=True)]
+    return [summary.flow_monitor(name, place)]
 
 
 def check(values: Values) -> None:

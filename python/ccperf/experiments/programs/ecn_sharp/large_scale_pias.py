@@ -43,5 +43,7 @@ PROGRAM = Program(
     paths=large_scale.PATHS,
     spellings=large_scale.SPELLINGS,
     notes=large_scale.notes,
-    report=Report(large_scale.lines, partial(large_scale.files, prefix="Large_Scale_PIAS")),
+    report=Report(
+        large_scale.lines, partial(large_scale.files, prefix="Large_Scale_PIAS", place=2)
+    ),
 )

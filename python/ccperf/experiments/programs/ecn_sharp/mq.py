@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
-from ccperf.experiments.programs.ecn_sharp import summary, transport
+from ccperf.experiments.programs.ecn_sharp import addresses, summary, transport
 from ccperf.experiments.programs.ecn_sharp.marking import Marking
 from ccperf.experiments.programs.program import (
     Defaults,
@@ -87,7 +87,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
         host_port=SwitchPort(inner, "5p"),
     )
     *senders, receiver = fabric.hosts
-    *others, last = fabric.links
+    *others, last = addresses.in_a_star(fabric).links
     bottleneck = {**last, "reverse": SwitchPort(scheduler, "5p").direction()}
     stacks = [
         transport.stack(f"class_{i}", values, defaults) | {"dscp": i} for i in range(len(QUANTA))

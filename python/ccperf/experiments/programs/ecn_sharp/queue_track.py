@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
-from ccperf.experiments.programs.ecn_sharp import gnuplot, summary, transport
+from ccperf.experiments.programs.ecn_sharp import addresses, gnuplot, summary, transport
 from ccperf.experiments.programs.ecn_sharp.marking import Marking
 from ccperf.experiments.programs.program import (
     Defaults,
@@ -90,7 +90,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
         host_port=port,
     )
     *senders, receiver = fabric.hosts
-    *others, last = fabric.links
+    *others, last = addresses.in_a_star(fabric).links
     towards_receiver = {**last, "name": "bottleneck"}
     ends = {"stack": "dc", "sources": senders, "destinations": [receiver]}
     most = values["flowNum"] // count * count

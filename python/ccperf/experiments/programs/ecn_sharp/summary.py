@@ -58,14 +58,17 @@ def lines(result: Result) -> list[str]:
     ]
 
 
-def flow_monitor(name: str, *, leaf_spine: bool = False) -> File:
-    """The monitor's file of this name; in a leaf-spine with the servers' addresses there."""
+def flow_monitor(name: str, place: int | None = None) -> File:
+    """The monitor's file of this name.
+
+    `place`: with the originals' addresses of servers in racks, the first or the second of a link.
+    """
 
     def write(result: Result, path: Path) -> None:
         from ccperf.runs import flow_monitor
 
         scenario = result.scenario
-        servers = addresses.of_leaf_spine(scenario.nodes) if leaf_spine else {}
+        servers = {} if place is None else addresses.of_racks(scenario, place)
         flow_monitor.write(scenario, result.recording, path, servers, to_last_data=True)
 
     return File(name, _XML, write)

@@ -215,7 +215,7 @@ def files(values: Values) -> list[File]:
     """The files that the program leaves behind."""
     name = _name(values)
     return [
-        summary.flow_monitor(f"{name}b{LIMIT}.xml", leaf_spine=True),
+        summary.flow_monitor(f"{name}b{LIMIT}.xml", place=2),
         link_utility(f"{name}b{LIMIT}-link-utility.out"),
     ]
 

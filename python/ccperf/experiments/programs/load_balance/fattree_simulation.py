@@ -107,7 +107,8 @@ def files(values: Values) -> list[File]:
     if mode == "TLB":
         words += [_in_name(values, name) for name in _IN_NAMES]
         words += [_in_name(values, name) for name in ("ProbingInterval", "Smooth", "Rerouting")]
-    return [summary.flow_monitor(f"{'-'.join(map(str, words))}-{values['randomSeed']}.xml")]
+    name = f"{'-'.join(map(str, words))}-{values['randomSeed']}.xml"
+    return [summary.flow_monitor(name, place=2)]
 
 
 def _in_name(values: Values, name: str) -> str:
