@@ -1,8 +1,8 @@
-"""The figure and the table of docs/lossless.md: laws of RoCE beside each other.
+"""The figure and the tables of docs/lossless.md: laws of RoCE beside each other.
 
     python -m benchmarks.lossless
 
-writes docs/images/lossless.svg and prints the table.
+writes docs/images/lossless.svg and prints the tables.
 """
 
 from __future__ import annotations
@@ -67,6 +67,33 @@ def paused(recording: Recording) -> float:
     return float(recording.pauses.array("paused_ns").max()) / 1e6
 
 
+def mice(law: str) -> list[str]:
+    """How long mice take beside two elephants, in us, and the queue that they meet, in kB."""
+    recording = run("pfc_mice", law)
+    took = completion(recording)[2:] * 1e3
+    times, waiting = queue(recording)
+    while_they_come = (times > 2) & (times < 7)
+    return [
+        f"{took.mean():.1f} us",
+        f"{np.percentile(took, 99):.1f} us",
+        f"{waiting[while_they_come].mean():.1f} kB",
+    ]
+
+
+def joining(law: str) -> list[str]:
+    """Jain's index of two, three and four senders in the second half of a step, and what the last
+    one has when it is alone again, in Gbps."""
+    samples = run("pfc_joining", law).flow_samples
+    received = samples.array("received_bytes").reshape(-1, 4)
+    times = samples.array("time_ns").reshape(-1, 4)[:, 0] / 1e6
+    ends = np.arange(1, 8) * 5.0
+    last, first = (received[np.searchsorted(times, at) - 1] for at in (ends, ends - 2.5))
+    had = (last - first).astype(float)
+    there = [had[n - 1, :n] for n in (2, 3, 4)]
+    indices = [own.sum() ** 2 / len(own) / (own**2).sum() for own in there]
+    return [*(f"{each:.3f}" for each in indices), f"{had[6, 3] * 8 / 2.5e6:.1f} Gbps"]
+
+
 def main() -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     heads = "incast: last | paused | short: took | long: back | queue"
@@ -87,6 +114,10 @@ def main() -> None:
     left.legend(fontsize="small", loc="lower right")
     right.set(xlabel="time [ms]", ylabel="queue [kB]", xlim=(0.9, 2.2), ylim=(-5, 210))
     figure.savefig(IMAGE, metadata={"Date": None})
+    heads = "mice: mean | 99th percentile | queue | two senders | three | four | the last one alone"
+    print(f"\n| law | {heads} |\n|{' --- |' * 8}")
+    for law in LAWS:
+        print(f"| `{law}` | {' | '.join([*mice(law), *joining(law)])} |")
 
 
 if __name__ == "__main__":

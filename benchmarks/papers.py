@@ -130,6 +130,79 @@ CAUSES: Mapping[str, Mapping[str, Any]] = {
 CAUSES_SEEDS = 3
 CAUSES_SCHEMES = ("hermes", "conga", "letflow", "ecmp")
 
+#: What receivers acknowledge at once, as with GRO, and so what leaves at once, as with TSO.
+BURSTS = {"tcp": {"DelAckCount": 44, "DelAckTimeout": "50us"}}
+OPEN = {"connections": 1000}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is looked into at one point of a figure: one thing at a time is other than there."""
+
+    figure: str
+    experiment: str
+    point: Mapping[str, Any]
+    metrics: Sequence[str]
+    schemes: Sequence[str]
+    causes: Mapping[str, Mapping[str, Any]]
+    #: The scheme that values are ratios to; empty: they are values.
+    base: str = ""
+    seeds: int = 5
+
+    @property
+    def name(self) -> str:
+        """In the file of results."""
+        return f"{self.figure}-causes"
+
+
+QUESTIONS: Sequence[Question] = (
+    Question(
+        "ecn-6",
+        "testbed",
+        {"load": 0.5},
+        ("small.mean_fct_l4", "small.p99_fct_l4", "mean_fct_l4"),
+        ("CoDel",),
+        {
+            "as in figure 6": {},
+            "connections stay open": OPEN,
+            "bursts of 64 kB": BURSTS,
+            "both": {**OPEN, **BURSTS},
+        },
+        "RED-tail",
+    ),
+    Question(
+        "ecn-8",
+        "rtt_variation",
+        {"load": 0.9, "variation": 5},
+        ("small.p99_fct_l4", "small.mean_fct_l4"),
+        ("ECNSharp",),
+        {
+            "as in figure 8": {},
+            "5,000 flows": {"flows": 5000},
+            "connections stay open": OPEN,
+            "bursts of 64 kB": BURSTS,
+            "both": {**OPEN, **BURSTS},
+            "DCTCP halves on a loss": {"transport": "TcpDctcpReno"},
+            "timers of 200 ms": {"tcp": {"MinRto": "200ms"}},
+        },
+        "RED-tail",
+    ),
+    Question(
+        "ecn-11",
+        "query_completion",
+        {"answers": 100},
+        ("query.mean_fct_l4", "query.p99_fct_l4"),
+        ("RED-tail", "ECNSharp", "CoDel"),
+        {
+            "as in figure 11, a load of 0.9": {},
+            "a load of 0.45": {"load": 0.45},
+            "a load of 0.1": {"load": 0.1},
+            "no background (0.01)": {"load": 0.01},
+            "windows of 10 to begin with": {"window": 10},
+        },
+    ),
+)
+
 #: Queue of figure 10 of ECN#: none of these is a metric of the catalogue.
 Measure = Callable[[Recording], float]
 
@@ -175,7 +248,7 @@ class Job:
     scheme: str
     parameters: tuple[tuple[str, Any], ...]
     seed: int
-    #: Of :data:`CAUSES`; empty: none.
+    #: Of :data:`CAUSES` or :data:`QUESTIONS`; empty: none.
     cause: str = ""
 
 
@@ -191,7 +264,7 @@ def run(asked: Job) -> tuple[Job, dict[str, float]]:
     """All metrics of classes of transfers, and the queue's, by name."""
     experiment = catalogue.get(asked.experiment)
     scenario = experiment.scenario(asked.scheme, seed=asked.seed, **dict(asked.parameters))
-    scenario = _with_cause(scenario, CAUSES[asked.cause]) if asked.cause else scenario
+    scenario = _with_cause(scenario, _CHANGES[asked.cause]) if asked.cause else scenario
     recording = backends.get("native").simulate(scenario)
     metrics = compute(scenario, recording)
     found = {
@@ -207,6 +280,13 @@ def run(asked: Job) -> tuple[Job, dict[str, float]]:
             found["unfinished_share_l4"] = _stranded(scenario, recording)
         _with_unfinished(found, scenario.stop_time, recording)
     return asked, found
+
+
+#: All changes by the names that jobs have for them.
+_CHANGES: Mapping[str, Mapping[str, Any]] = {
+    **CAUSES,
+    **{f"{q.figure} {cause}": changes for q in QUESTIONS for cause, changes in q.causes.items()},
+}
 
 
 def _with_cause(scenario: Scenario, changes: Mapping[str, Any]) -> Scenario:
@@ -336,6 +416,55 @@ def causes(runs: Mapping[Job, Mapping[str, float]]) -> Iterator[dict[str, Any]]:
         yield {k: _rounded(v) for k, v in row.items()}
 
 
+def question_job(question: Question, cause: str, scheme: str, seed: int) -> Job:
+    """One run of a question."""
+    own = {**question.point, **_parameters(question.causes[cause])}
+    return Job(
+        question.experiment, scheme, tuple(sorted(own.items())), seed, f"{question.figure} {cause}"
+    )
+
+
+def question_jobs(question: Question) -> list[Job]:
+    """All runs of a question."""
+    schemes = [*question.schemes, *([question.base] if question.base else ())]
+    return [
+        question_job(question, cause, scheme, seed)
+        for cause in question.causes
+        for scheme in schemes
+        for seed in range(1, question.seeds + 1)
+    ]
+
+
+def answered(
+    question: Question, runs: Mapping[Job, Mapping[str, float]]
+) -> Iterator[dict[str, Any]]:
+    """A row for each cause: of each scheme and metric the mean, and its interval."""
+    for cause in question.causes:
+        cells = []
+        for scheme in question.schemes:
+            for metric in question.metrics:
+
+                def of(who: str, cause: str = cause, metric: str = metric) -> list[float]:
+                    return [
+                        runs[question_job(question, cause, who, seed)][metric]
+                        for seed in range(1, question.seeds + 1)
+                    ]
+
+                if question.base:
+                    pairs = zip(of(scheme), of(question.base), strict=True)
+                    over = summarise([math.log(a / b) for a, b in pairs])
+                    mean, low, high = (
+                        math.exp(over.mean + sign * over.half_width) for sign in (0, -1, 1)
+                    )
+                else:
+                    own = summarise(of(scheme))
+                    mean, low, high = (own.mean + sign * own.half_width for sign in (0, -1, 1))
+                cells.append(
+                    {"algorithm": scheme, "metric": metric, "ours": mean, "interval": [low, high]}
+                )
+        yield {"cause": cause, "cells": [_rounded(cell) for cell in cells]}
+
+
 def jobs(figures: Iterable[Figure]) -> list[Job]:
     """Every run once."""
     return list(
@@ -375,13 +504,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, help="of each figure, in place of its own number")
     parser.add_argument("--kept", type=Path, help="file of runs that are done; is written to")
     given = parser.parse_args()
-    names = given.only.split(",") if given.only else [*(each.name for each in FIGURES), "causes"]
+    order = [*(each.name for each in FIGURES), "causes", *(each.name for each in QUESTIONS)]
+    names = given.only.split(",") if given.only else order
     stored: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     kept = Kept(given.kept)
 
     def write(name: str, what: dict[str, Any]) -> None:
         stored[name] = what
-        order = [*(each.name for each in FIGURES), "causes"]
         ordered = {each: stored[each] for each in order if each in stored}
         RESULTS.write_text(json.dumps(ordered, indent=1) + "\n")
 
@@ -405,6 +534,15 @@ def main() -> None:
         if "causes" in names:
             runs = kept.all(cause_jobs().values(), pool)
             write("causes", {"seeds": CAUSES_SEEDS, "rows": list(causes(runs))})
+        for question in QUESTIONS:
+            if question.name not in names:
+                continue
+            question = replace(question, seeds=given.seeds or question.seeds)
+            runs = kept.all(question_jobs(question), pool)
+            rows = list(answered(question, runs))
+            about = {"point": dict(question.point), "base": question.base}
+            write(question.name, {"seeds": question.seeds, **about, "rows": rows})
+            print(f"{question.name}: {len(runs)} runs", flush=True)
 
 
 if __name__ == "__main__":

@@ -123,6 +123,83 @@ def test_who_has_a_link_back_after_a_short_flow_and_who_queues(transport: str) -
         assert queue > 50e3
 
 
+def alone_us(headers: int) -> float:
+    """A packet of 1 kB there and its answer back: two links each of 1 us and 40 Gbps."""
+    data, ack = 1000 + headers + 2, headers + 4 + 2
+    return 4 * 1 + 2 * (data + ack) * 8 / 40e3
+
+
+@pytest.mark.parametrize("transport", LAWS)
+def test_a_mouse_waits_for_the_queue_of_the_elephants(transport: str) -> None:
+    """HPCC's micro-benchmark: a mouse takes what it takes alone, and the queue; and how long that
+    is follows from the law."""
+    recording = recorded("pfc_mice", transport=transport)
+    flows, links = recording.flows, recording.link_samples
+    took = (flows.array("completion_ns") - flows.array("start_ns"))[2:] / 1e3
+    while_they_come = (links.array("time_ns") > 2e6) & (links.array("time_ns") < 7e6)
+    queue = links.array("qdisc_bytes")[while_they_come].mean()
+    alone = alone_us(86 if transport == "hpcc" else 44)
+    # And half of the packet that is being sent.
+    assert took.mean() == pytest.approx(alone + (queue + 523) * 8 / 40e3, rel=0.03)
+    assert took.min() >= alone - 1e-3
+    expected = {
+        # As much as the switch lets in over both links before it has them pause.
+        "line_rate": alone + 2 * 100e3 * 8 / 40e3,
+        # Nobody waits for more than the other packets of a moment.
+        "hpcc": alone + 1088 * 8 / 40e3,
+        # The delay of all is Swift's target, over one switch.
+        "swift": 25 + 1,
+    }
+    if transport in expected:
+        assert took.mean() == pytest.approx(expected[transport], rel=0.05)
+
+
+def shares_while(recording: Recording, step: float, senders: int) -> Any:
+    """Shares in the second half of each step, of what all have together."""
+    samples = recording.flow_samples
+    received = samples.array("received_bytes").reshape(-1, senders)
+    times = samples.array("time_ns").reshape(-1, senders)[:, 0]
+    ends = np.arange(1, 2 * senders) * step
+    last, first = (received[np.searchsorted(times, at) - 1] for at in (ends, ends - step / 2))
+    return last - first
+
+
+@pytest.mark.parametrize("transport", LAWS)
+def test_who_joins_gets_a_share_and_who_leaves_gives_it_to_the_others(transport: str) -> None:
+    had = shares_while(recorded("pfc_joining", transport=transport), 5e6, 4)
+    there = np.array([[i <= step < i + 4 for i in range(4)] for step in range(7)])
+    assert (had[~there] == 0).all()
+    of_link = had.sum(axis=1) * 8 / 2.5e-3 / 40e9
+    if transport == "dcqcn":
+        # 5 ms after the others have gone it has found what additive increase finds, 40 Mbps each
+        # 55 us: in the middle of the last quarter less than 3.64 Gbps more than its half.
+        assert 0.4 < of_link[6] < 0.5 + 3.75 / 5 * 3.64 / 40
+    full = 1000 / 1088 * 0.95 if transport == "hpcc" else 1000 / 1046
+    if transport in ("hpcc", "swift", "line_rate"):
+        assert of_link == pytest.approx(full, rel=0.02)
+    fairness = [jain(own[now]) for own, now in zip(had, there, strict=True)]
+    if transport == "timely":
+        # Its gradient is the same for all, whatever their rates (Zhu et al., CoNEXT 2016).
+        assert min(fairness) < 0.95
+    else:
+        least = {"hpcc": 0.985, "line_rate": 0.985, "swift": 0.96, "dcqcn": 0.9}
+        assert min(fairness) > least[transport]
+
+
+@pytest.mark.parametrize("transport", LAWS)
+def test_the_mean_of_jain_s_index_over_all_steps_is_that_of_equal_shares(transport: str) -> None:
+    result = ccperf.run("pfc_joining", cc="TcpDctcp", transport=transport)
+    best = sum(n / 4 for n in (1, 2, 3, 4, 3, 2, 1)) / 7
+    assert best == pytest.approx(4 / 7)
+    mean = result.metrics.network["net"]["mean_jains_fairness_throughput_l4"]
+    assert 0.93 * best < mean < 1.005 * best
+
+
+def test_one_sender_joins_nobody() -> None:
+    with pytest.raises(UsageError, match="at least 2"):
+        ccperf.run("pfc_joining", cc="TcpDctcp", senders=1)
+
+
 @pytest.mark.parametrize("seed", [1, 42])
 @pytest.mark.parametrize("transport", LAWS)
 def test_a_sick_host_stops_others_but_for_laws_with_windows(transport: str, seed: int) -> None:

@@ -14,6 +14,8 @@ LOSSLESS: Shelf[Experiment] = Shelf(
     {
         "pfc_incast": f"{__name__}.incast:PfcIncast",
         "pfc_long_short": f"{__name__}.long_short:PfcLongShort",
+        "pfc_mice": f"{__name__}.mice:PfcMice",
+        "pfc_joining": f"{__name__}.joining:PfcJoining",
         "pfc_unfairness": f"{__name__}.unfairness:PfcUnfairness",
         "pfc_victim": f"{__name__}.victim:PfcVictim",
         "pfc_deadlock": f"{__name__}.deadlock:PfcDeadlock",
