@@ -133,6 +133,8 @@ CAUSES_SCHEMES = ("hermes", "conga", "letflow", "ecmp")
 #: What receivers acknowledge at once, as with GRO, and so what leaves at once, as with TSO.
 BURSTS = {"tcp": {"DelAckCount": 44, "DelAckTimeout": "50us"}}
 OPEN = {"connections": 1000}
+#: TCP as in Linux, with the bursts that it makes itself, and with the timers of the experiment.
+LINUX = {"profile": "linux", "tcp": {"MinRto": "5ms", "ConnTimeout": "5ms"}}
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,8 @@ QUESTIONS: Sequence[Question] = (
             "connections stay open": OPEN,
             "bursts of 64 kB": BURSTS,
             "both": {**OPEN, **BURSTS},
+            "Linux's TCP": LINUX,
+            "and connections stay open": {**OPEN, **LINUX},
         },
         "RED-tail",
     ),
@@ -182,6 +186,7 @@ QUESTIONS: Sequence[Question] = (
             "connections stay open": OPEN,
             "bursts of 64 kB": BURSTS,
             "both": {**OPEN, **BURSTS},
+            "Linux's TCP": LINUX,
             "DCTCP halves on a loss": {"transport": "TcpDctcpReno"},
             "timers of 200 ms": {"tcp": {"MinRto": "200ms"}},
         },

@@ -63,6 +63,8 @@ class Said:
     small_axis: float = 0.0
     #: Why there is no verdict; empty if there is one.
     incomparable: str = ""
+    #: What came out where one thing at a time was other than here; empty: that was not tried.
+    causes: str = ""
 
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -80,6 +82,8 @@ def page() -> str:
     for name, said in FIGURES.items():
         if name in stored:
             parts += [f"## {said.title}", _text(stored[name], said), _table(stored[name], said)]
+        if said.causes and (asked := stored.get(f"{name}-causes")):
+            parts += ["### One cause at a time", said.causes.strip(), _answers(asked)]
         if name == "hermes-16" and "causes" in stored:
             parts += ["### One cause at a time", _CAUSES, _causes(stored["causes"])]
     return "\n\n".join(parts) + "\n"
@@ -100,6 +104,27 @@ def _causes(figure: Mapping[str, Any]) -> str:
         lines.append("| " + " | ".join(cells) + " |")
     printed = ["*published*", "6.1", "12.7", "9.7", "12.1", "0.48", ""]
     return "\n".join([*lines, "| " + " | ".join(printed) + " |"])
+
+
+def _answers(question: Mapping[str, Any]) -> str:
+    """A row for each cause, with the interval of each value."""
+    first = question["rows"][0]["cells"]
+    names = [_NAMES.get(cell["algorithm"], cell["algorithm"]) for cell in first]
+    if len(set(names)) == 1:
+        base = f" over {question['base']}" if question["base"] else ""
+        who, names = f"{names[0]}{base}", [""] * len(names)
+    else:
+        who, names = "", [f"{name}: " for name in names]
+    head = [who, *(f"{n}{_METRICS[c['metric']]}" for n, c in zip(names, first, strict=True))]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in question["rows"]:
+        cells = [
+            f"{_number(cell['ours'])} ({' to '.join(map(_number, cell['interval']))})"
+            for cell in row["cells"]
+        ]
+        lines.append("| " + " | ".join([row["cause"], *cells]) + " |")
+    at = ", ".join(f"{name} {value}" for name, value in question["point"].items())
+    return "\n".join([f"{at}; {question['seeds']} seeds.", "", *lines])
 
 
 def _overview(stored: Mapping[str, Any]) -> str:
