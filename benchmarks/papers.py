@@ -163,7 +163,7 @@ QUESTIONS: Sequence[Question] = (
         "testbed",
         {"load": 0.5},
         ("small.mean_fct_l4", "small.p99_fct_l4", "mean_fct_l4"),
-        ("CoDel",),
+        ("MarkingCoDelQueueDisc",),
         {
             "as in figure 6": {},
             "connections stay open": OPEN,
@@ -179,7 +179,7 @@ QUESTIONS: Sequence[Question] = (
         "rtt_variation",
         {"load": 0.9, "variation": 5},
         ("small.p99_fct_l4", "small.mean_fct_l4"),
-        ("ECNSharp",),
+        ("ECNSharpQueueDisc",),
         {
             "as in figure 8": {},
             "5,000 flows": {"flows": 5000},
@@ -197,7 +197,7 @@ QUESTIONS: Sequence[Question] = (
         "query_completion",
         {"answers": 100},
         ("query.mean_fct_l4", "query.p99_fct_l4"),
-        ("RED-tail", "ECNSharp", "CoDel"),
+        ("RED-tail", "ECNSharpQueueDisc", "MarkingCoDelQueueDisc"),
         {
             "as in figure 11, a load of 0.9": {},
             "a load of 0.45": {"load": 0.45},
