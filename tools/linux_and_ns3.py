@@ -88,8 +88,8 @@ def both(*edits: Edit) -> Edit:
 
 
 TIMEOUTS = socket(MinRto="200ms", ConnTimeout="1s")
-#: The engine's TCP made of Linux's parts.
-LINUX = both(socket(Profile="linux"), TIMEOUTS)
+#: The engine's TCP made of Linux's parts, and its recovery as Linux has it.
+LINUX = both(socket(Profile="linux"), TIMEOUTS, lambda flow: flow.update(recovery="TcpPrrRecovery"))
 STACK = "ns-3's loss detection, recovery, timeouts and ACKs, all together (the profile `linux`)"
 NO_EXIT = (
     "Linux's Vegas leaves slow start with the first loss here, ns-3's before, by smoothed RTTs "

@@ -19,6 +19,18 @@ PATHS = {
     "fast": ("100Mbps", "10ms", "250000B"),
     "long": ("16Mbps", "50ms", "100p"),
     "wide": ("100Mbps", "10ms", "1000000B"),
+    "deep": ("16Mbps", "20ms", "60p"),
+}
+#: What a path may do that costs a timeout: its delay grows tenfold or more, and all is only late;
+#: the same, and a third is lost, as at a handover; nothing gets through, for a while.
+TIMEOUTS: dict[str, list[dict[str, Any]]] = {
+    "step": [{"time": "1s", "delay": "200ms"}],
+    "leap": [{"time": "1s", "delay": "400ms"}],
+    "handover": [
+        {"time": "1s", "delay": "200ms", "loss": 0.3},
+        {"time": "1.1s", "loss": 0.0},
+    ],
+    "outage": [{"time": "1s", "loss": 1.0}, {"time": "1.1s", "loss": 0.0}],
 }
 SIZES = {"SegmentSize": 1448, "SndBufSize": 16_000_000, "RcvBufSize": 16_000_000}
 OF_LINUX = {"Profile": "linux", "MinRto": "200ms", "ConnTimeout": "1s"}
@@ -33,6 +45,7 @@ def scenario(
     loss: float = 0,
     drop: Sequence[int] = (),
     seed: int = 1,
+    changes: Sequence[dict[str, Any]] = (),
 ) -> Scenario:
     rate, delay, queue = PATHS[path]
     forward: dict[str, Any] = {
@@ -47,6 +60,7 @@ def scenario(
         {
             "stop_time": stop,
             "seed": seed,
+            "changes": [{"link": "bottleneck", **change} for change in changes],
             "nodes": ["a", "r", "b"],
             "links": [
                 {"name": "in", "ends": ["a", "r"], "rate": "10Gbps", "delay": "1us"},
@@ -131,6 +145,33 @@ def test_losses_of_the_same_packets_are_repaired_as_by_the_kernel(
     )
     found, sides = both(ours, kernels)
     assert found.common == min(map(len, sides)) > 1100
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("cc", "what", "timestamps"),
+    [
+        (cc, what, timestamps)
+        for cc in ("TcpCubic", "TcpLinuxReno")
+        for what in TIMEOUTS
+        for timestamps in (True, False)
+        # What CUBIC does a second after the end is one segment another there.
+        if (cc, what, timestamps)
+        not in (("TcpCubic", "outage", False), ("TcpCubic", "handover", True))
+    ],
+)
+def test_timeouts_are_those_of_the_kernel_and_what_was_spurious_is_undone(
+    cc: str, what: str, timestamps: bool
+) -> None:
+    """RTO, its restarts, probes and F-RTO (RFC 5682): each segment of three seconds, of 1,200 at
+    least, and the order in which lost and new ones leave. Without timestamps new data tells.
+    """
+    tcp = {"Timestamp": timestamps}
+    ours, kernels = (
+        scenario("deep", cc, "3s", {**tcp, **of}, changes=TIMEOUTS[what]) for of in (OF_LINUX, {})
+    )
+    found, sides = both(ours, kernels)
+    assert found.common == min(map(len, sides)) > 1200
 
 
 @pytest.mark.kernel

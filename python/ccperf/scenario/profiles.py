@@ -92,7 +92,8 @@ PROFILES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 
 #: TCPs of another kind than ns-3's, which all flows of any scenario may be given: whose parts they
-#: are made of, and the timeouts that go with them. Sizes stay the scenario's.
+#: are made of, and the timeouts that go with them. Sizes stay the scenario's; loss recovery is the
+#: profile's.
 TCPS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "linux": {
@@ -177,7 +178,10 @@ def with_tcp(scenario: Scenario, name: str) -> Scenario:
     attributes = TCPS.get(name, {releases.ATTRIBUTE: name})
 
     def of(part: Flow | Stack) -> dict[str, Any]:
-        return {"tcp": {**attributes, **part.tcp}}
+        changed: dict[str, Any] = {"tcp": {**attributes, **part.tcp}}
+        if name in TCPS and part.cc:
+            changed["recovery"] = PROFILES[name]["recovery"]
+        return changed
 
     return scenario.model_copy(
         update={

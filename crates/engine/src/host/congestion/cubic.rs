@@ -20,7 +20,7 @@ use crate::base::cpp;
 use crate::base::math;
 use crate::base::time::{Time, seconds};
 use crate::host::slow_start::{HyStart, Settings};
-use crate::host::tcp::control::{CongestionControl, Control, Growth};
+use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, Growth};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -288,6 +288,18 @@ impl CongestionControl for Cubic {
         self.least_delay.filter(|_| self.takes_samples(tcb)).map(|least| Time(least as u64))
     }
 
+    /// A silence is no time in which the curve rises, in Linux.
+    fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
+        if event == CaEvent::TxStart
+            && self.growth == Growth::Linux
+            && let Some(start) = &mut self.epoch_start
+        {
+            let silence = tcb.now.ns() - tcb.last_departure.ns();
+            *start = (*start + silence).min(tcb.now.ns());
+        }
+        None
+    }
+
     fn set_state(&mut self, _tcb: &mut Tcb, state: CongState) {
         if state == CongState::Loss {
             self.origin = 0;
@@ -360,6 +372,25 @@ mod tests {
             })
         });
         assert!(linux > ns3, "{linux:?} {ns3:?}");
+    }
+
+    /// The curve is so steep that the count falls from 7 to 6 in the meantime.
+    #[test]
+    fn linux_keeps_its_count_for_31_ms_while_the_window_stays() {
+        let grown = [Growth::Linux, Growth::Ns3].map(|growth| {
+            [31, 32].map(|ms| {
+                let steep = [PLAIN[0], PLAIN[1], ("C", "400")];
+                let mut d = Driver::growing(growth, "TcpCubic", &steep);
+                d = d.with_cwnd(1000).with_ssthresh(1000);
+                d.fast_recovery();
+                let before = d.cwnd();
+                d.ack(1);
+                d.tcb.now += crate::base::time::Time::from_ms(ms);
+                d.acks(5, 1);
+                d.cwnd() - before
+            })
+        });
+        assert_eq!(grown, [[0, 1], [1, 1]]);
     }
 
     /// Without W_max the window grows by a segment for every 20 at least.

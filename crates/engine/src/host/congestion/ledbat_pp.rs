@@ -141,7 +141,8 @@ impl LedbatPlusPlus {
     /// Grows or shrinks by so many bytes, down to the least window.
     fn change(&mut self, tcb: &mut Tcb, bytes: f64, most: u32) {
         let window = f64::from(tcb.cwnd) + self.rest + bytes;
-        let window = window.clamp(f64::from(LEAST_WINDOW * tcb.segment_size), f64::from(most));
+        // A scenario's first ssthresh may be below the least window.
+        let window = window.min(f64::from(most)).max(f64::from(LEAST_WINDOW * tcb.segment_size));
         tcb.cwnd = window as u32;
         self.rest = window - f64::from(tcb.cwnd);
     }

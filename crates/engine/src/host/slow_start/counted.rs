@@ -15,9 +15,9 @@ impl SlowStart for Counted {
 
 /// A window that does not limit does not grow: more than half of it was in flight (RFC 7661's problem; Linux's test).
 pub fn counted(tcb: &mut Tcb, segments_acked: u32) -> u32 {
-    if !(tcb.is_cwnd_limited
-        || tcb.bytes_in_flight + segments_acked * tcb.segment_size > tcb.cwnd / 2)
-    {
+    let is_half_used = tcb.bytes_in_flight + segments_acked * tcb.segment_size > tcb.cwnd / 2;
+    let is_used = if tcb.most_outstanding > 0 { tcb.may_grow() } else { is_half_used };
+    if !tcb.is_cwnd_limited && !is_used {
         return 0;
     }
     let size = tcb.segment_size.max(1);

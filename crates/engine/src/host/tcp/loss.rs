@@ -1,10 +1,10 @@
 //! Loss detection: which segments count as lost, and when that begins fast recovery.
 
+mod forward;
 mod rack;
 mod reordering_window;
 mod rfc6675;
 mod tail_probe;
-mod ticks;
 mod undo;
 
 use std::fmt;
@@ -50,6 +50,8 @@ pub struct Flight<'a> {
     pub feedback: Feedback,
     /// The retransmission timeout.
     pub rto: Time,
+    /// The ACK in hand restarts the timer.
+    pub restarts_rto: bool,
 }
 
 /// What loss detection asks of the socket.
@@ -63,9 +65,20 @@ pub enum Finding {
     Probe,
     /// What was marked lost had only been late: the last reduction of the window is undone.
     Spurious,
+    /// The next to leave is new data, in place of what is marked lost (RFC 5682 section 3.1, step 2b).
+    Forward,
     /// A probe has repaired a loss that nothing else showed (RFC 8985 section 7.4.2): the window is reduced, and no
     /// episode begins.
     Repaired,
+}
+
+/// A timeout, as the socket sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeout {
+    /// It reduces the window: what went before is what may be restored.
+    pub reduces: bool,
+    /// Another one came before, and nothing has been acknowledged since.
+    pub is_repeated: bool,
 }
 
 fn is_in_episode(tcb: &Tcb) -> bool {
@@ -79,6 +92,12 @@ pub trait LossDetection: fmt::Debug + Send {
     const HAS_TIMER: bool = false;
     /// Whether a timeout leaves segments in flight that may still come (RFC 8985 section 6.3); otherwise all are lost.
     const LEAVES_IN_FLIGHT: bool = false;
+
+    /// Whether its deadlines stand in for the retransmission timer, which then runs from when the first segment left.
+    const REPLACES_RTO: bool = false;
+
+    /// Whether it ever finds [`Finding::Forward`].
+    const FORWARDS: bool = false;
 
     /// Whether it heeds what the peer has received twice (DSACK, RFC 2883).
     const HEEDS_DUPLICATES: bool = false;
@@ -128,5 +147,18 @@ pub trait LossDetection: fmt::Debug + Send {
     fn on_partial_ack(&mut self, flight: Flight<'_>);
 
     /// The retransmission timer has fired.
-    fn on_timeout(&mut self, flight: Flight<'_>);
+    fn on_timeout(&mut self, flight: Flight<'_>, timeout: Timeout);
+
+    /// An episode has been undone.
+    fn on_undone(&mut self, _flight: Flight<'_>) -> Finding {
+        Finding::Nothing
+    }
+
+    /// Whether the window grows with what is SACKed, too: the path reorders so much that this is no sign of a loss.
+    fn takes_sacks_for_order(&self) -> bool {
+        false
+    }
+
+    /// Nothing new could leave after [`Finding::Forward`].
+    fn on_forward_failed(&mut self) {}
 }

@@ -27,8 +27,10 @@ pub mod slow_start;
 mod socket;
 pub mod socket_params;
 mod tcb;
+mod ticks;
 #[cfg(test)]
 mod timelines;
+mod validation;
 
 pub use config::Config;
 pub use ecn::PreciseEcho;

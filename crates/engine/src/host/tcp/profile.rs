@@ -17,6 +17,7 @@ use super::pacing::Pacing;
 use super::rtt::RttEstimation;
 use super::segmentation::Segmentation;
 use super::tcb::Tcb;
+use super::validation::WindowValidation;
 use crate::base::time::Time;
 use crate::packet::Ecn;
 
@@ -29,6 +30,9 @@ pub trait Profile: fmt::Debug + Send + 'static {
     type Pacing: Pacing;
     /// Whether new data waits for more of it.
     type Segmentation: Segmentation;
+
+    /// What becomes of a window that is not used.
+    type Validation: WindowValidation;
 
     /// The RTT estimate before the first sample.
     const INITIAL_RTT: Time;
@@ -78,6 +82,12 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// The slow start of this congestion control, where it is not the one that it brings.
     fn slow_start(_cc: &str) -> Option<&'static str> {
         None
+    }
+
+    /// When a timer ends that is set `now` for so long.
+    #[inline(always)]
+    fn timer_end(now: Time, wait: Time) -> Time {
+        now + wait
     }
 
     /// The round trip of a timestamp that comes back (RFC 7323 section 4.1); none where the time since the segment left

@@ -1,10 +1,12 @@
 //! Round-trip time estimation: what samples say of the next round trip.
 
+mod deliveries;
 mod mean_deviation;
 mod windowed;
 
 use std::fmt;
 
+pub use deliveries::{DeliveryTimes, RoundTrip};
 pub use mean_deviation::MeanDeviation;
 pub use windowed::Windowed;
 
@@ -14,6 +16,10 @@ use crate::base::time::Time;
 pub trait RttEstimation: fmt::Debug + Send {
     /// Whether it wants [`RttEstimation::on_round`].
     const HAS_ROUNDS: bool = false;
+
+    /// Whether samples are of what ACKs deliver ([`DeliveryTimes`]), and a timeout that was doubled stays so until the next
+    /// one (RFC 6298 section 5, the note at the end).
+    const OF_DELIVERIES: bool = false;
 
     /// `initial`: the estimate before the first sample; `min_rto`: the least retransmission timeout.
     fn new(initial: Time, min_rto: Time) -> Self;

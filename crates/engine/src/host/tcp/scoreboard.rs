@@ -432,10 +432,6 @@ impl Scoreboard {
         })
     }
 
-    pub fn is_head_retransmitted(&self) -> bool {
-        self.sent.front().is_some_and(|segment| segment.retransmitted)
-    }
-
     /// Index of the first segment that starts at `seq` or later.
     fn first_from(&self, seq: Seq) -> usize {
         let guess = ((seq - self.head).max(0) as u32 / self.segment_size) as usize;

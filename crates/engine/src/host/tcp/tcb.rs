@@ -75,6 +75,10 @@ pub struct Tcb {
     pub is_retrans_data_acked: bool,
     /// The window, not the application, limited the last transmission.
     pub is_cwnd_limited: bool,
+    /// The most that was outstanding in the last window of data, in bytes, where the profile validates windows; else 0.
+    pub most_outstanding: u32,
+    /// When data left last, where the profile validates windows.
+    pub last_departure: Time,
     /// When the first segment after a silence leaves: the application limits what is sent (Linux's `app_limited`).
     pub is_app_limited: bool,
     /// Alternative backoff with ECN (RFC 8511) is asked for.
@@ -122,6 +126,11 @@ impl Tcb {
             .then(|| (u128::from(bytes) * 1_000_000_000 / u128::from(self.srtt.0)) as u64)
     }
 
+    /// cwnd has limited what was sent; in slow start, it would have with half of it more.
+    pub fn may_grow(&self) -> bool {
+        self.is_cwnd_limited || (self.cwnd < self.ssthresh && self.cwnd / 2 < self.most_outstanding)
+    }
+
     /// The window is being reduced for a mark, which costs less than a loss (RFC 8511).
     pub fn is_reduced_by_abe(&self) -> bool {
         self.uses_abe && self.ecn_state == EcnState::EceRcvd
@@ -147,6 +156,8 @@ impl Default for Tcb {
             cong_state: CongState::Open,
             is_retrans_data_acked: false,
             is_cwnd_limited: false,
+            most_outstanding: 0,
+            last_departure: Time::ZERO,
             is_app_limited: false,
             uses_abe: false,
             use_ecn: UseEcn::Off,

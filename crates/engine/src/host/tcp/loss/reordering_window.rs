@@ -15,9 +15,15 @@ pub struct ReorderingWindow {
     /// DupThresh in bytes.
     threshold: u32,
     least_rtt: Time,
-    /// The highest byte delivered, plus one; a segment below it that comes later, and was sent once, was reordered.
+    /// The highest byte delivered, plus one, before this ACK and with it; a segment below it that comes with a later one, and
+    /// was sent once, was reordered.
     highest: Seq,
+    highest_now: Seq,
     has_reordering: bool,
+    /// Of this ACK: the lowest of them.
+    lowest: Option<Seq>,
+    /// By so many bytes was the worst of them late.
+    extent: u32,
     /// In quarters of the minimum RTT.
     quarters: u32,
     /// SND.NXT when it grew last: it grows once a round trip.
@@ -33,7 +39,10 @@ impl ReorderingWindow {
             threshold: config.dup_ack_threshold * config.segment_size,
             least_rtt: Time::MAX,
             highest: Seq(0),
+            highest_now: Seq(0),
             has_reordering: false,
+            lowest: None,
+            extent: 0,
             quarters: 1,
             round_end: None,
             episodes_left: 0,
@@ -49,9 +58,12 @@ impl ReorderingWindow {
         }
         if !segment.is_repeated {
             self.least_rtt = self.least_rtt.min(rtt);
-            self.has_reordering |= segment.end() < self.highest;
+            if segment.end() < self.highest {
+                self.has_reordering = true;
+                self.lowest = Some(self.lowest.map_or(segment.start, |low| low.min(segment.start)));
+            }
         }
-        self.highest = self.highest.max(segment.end());
+        self.highest_now = self.highest_now.max(segment.end());
         true
     }
 
@@ -67,6 +79,11 @@ impl ReorderingWindow {
 
     /// An ACK has come; `next`: SND.NXT.
     pub fn on_ack(&mut self, flight: &Flight<'_>, next: Seq) {
+        self.highest = self.highest_now;
+        if let Some(lowest) = self.lowest.take() {
+            let last = self.highest - flight.tcb.segment_size;
+            self.extent = self.extent.max((last - lowest).max(0) as u32);
+        }
         if self.round_end.is_some_and(|end| flight.scoreboard.head() >= end) {
             self.round_end = None;
         }
@@ -81,6 +98,18 @@ impl ReorderingWindow {
             if self.episodes_left == 0 {
                 self.quarters = 1;
             }
+        }
+    }
+
+    /// DupThresh segments or more were once late, so that no SACK is a sign of a loss by itself.
+    pub fn is_wide(&self) -> bool {
+        self.extent > self.threshold
+    }
+
+    /// A timeout has come though so much was SACKed: the extent was overestimated (RFC 4653 has the same fear).
+    pub fn on_timeout(&mut self, flight: &Flight<'_>) {
+        if !is_in_episode(flight.tcb) && flight.scoreboard.sacked_out() >= self.threshold {
+            self.extent = self.extent.min(self.threshold);
         }
     }
 

@@ -1,7 +1,7 @@
 //! RFC 6675 as ns-3's `TcpTxBuffer` and `TcpSocketBase` have it; without SACK, RFC 6582 with the guess
 //! that each duplicate ACK stands for the next segment beyond the head (as Linux's Reno).
 
-use super::{Disorder, Feedback, Flight, LossDetection};
+use super::{Disorder, Feedback, Flight, LossDetection, Timeout};
 use crate::host::tcp::config::Config;
 use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::scoreboard::{SackMarks, Scoreboard};
@@ -81,7 +81,8 @@ impl LossDetection for Rfc6675 {
     }
 
     /// Section 5.1; SACK marks are kept (errata 1610), the head counts as lost.
-    fn on_timeout(&mut self, Flight { scoreboard, feedback, .. }: Flight<'_>) {
+    fn on_timeout(&mut self, flight: Flight<'_>, _timeout: Timeout) {
+        let Flight { scoreboard, feedback, .. } = flight;
         let marks = match feedback {
             Feedback::Sack => SackMarks::Kept,
             Feedback::DuplicateAcks => SackMarks::Guessed,

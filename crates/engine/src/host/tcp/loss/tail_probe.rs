@@ -4,6 +4,7 @@
 use super::{Feedback, Flight, is_in_episode};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::host::tcp::ticks::timer_end;
 use crate::packet::SackBlock;
 
 /// The longest that a receiver delays an ACK, for a probe of a single segment (section 7.2).
@@ -17,8 +18,13 @@ pub struct TailProbe {
     pub is_leaving: bool,
     /// The last one that was sent and whose outcome is open: no other leaves before.
     open: Option<Open>,
-    /// When the retransmission timer started last: a probe comes in its stead.
-    timer_start: Time,
+}
+
+/// A probe comes before the retransmission timeout: one that starts now, or has started with the first segment.
+#[derive(Clone, Copy, Debug)]
+pub enum ProbeBound {
+    Whole,
+    Rest,
 }
 
 /// A probe on its way.
@@ -37,11 +43,6 @@ impl TailProbe {
     pub fn on_sent(&mut self, end: Seq, is_new: bool) {
         self.is_leaving = false;
         self.open = Some(Open { end, is_repetition: !is_new, is_duplicate: false });
-    }
-
-    /// The retransmission timer has started.
-    pub fn on_timer_started(&mut self, now: Time) {
-        self.timer_start = now;
     }
 
     /// Returns whether the block is what the probe repeated.
@@ -70,26 +71,33 @@ impl TailProbe {
         self.open = None;
     }
 
-    /// Section 7.2.
-    pub fn schedule(&mut self, flight: &Flight<'_>) {
+    /// Section 7.2: an ACK has come, or something new has left.  Returns whether one is due.
+    pub fn schedule(&mut self, flight: &Flight<'_>, bound: ProbeBound) -> bool {
         let Flight { tcb, scoreboard, rto, .. } = flight;
         self.due = None;
-        if !self.may_leave(flight) || tcb.srtt.is_zero() {
-            return;
+        let is_open = !is_in_episode(tcb) && scoreboard.is_unmarked();
+        let has_data = flight.feedback == Feedback::Sack && scoreboard.sent_size() > 0;
+        if !is_open || !has_data || tcb.srtt.is_zero() {
+            return false;
         }
         let is_alone = scoreboard.sent_size() <= tcb.segment_size;
         let more = if is_alone { LONGEST_DELAY_OF_ACK } else { TICKS };
-        let timeout = self.timer_start + *rto;
-        let due = (tcb.now + tcb.srtt + tcb.srtt + more).min(timeout - Time(1));
-        self.due = Some(due).filter(|due| *due > tcb.now);
+        let wait = tcb.srtt + tcb.srtt + more;
+        let left = match bound {
+            ProbeBound::Whole => Some(*rto),
+            ProbeBound::Rest => {
+                let end = scoreboard.oldest_departure().map(|left| left + *rto);
+                end.filter(|end| *end > tcb.now).map(|end| end - tcb.now)
+            }
+        };
+        let wait = left.map_or(wait, |left| wait.min(left));
+        self.due = Some(timer_end(tcb.now, wait));
+        true
     }
 
+    /// Section 7.3: one at a time.
     pub fn may_leave(&self, flight: &Flight<'_>) -> bool {
-        let Flight { tcb, scoreboard, feedback, .. } = flight;
-        *feedback == Feedback::Sack
-            && self.open.is_none()
-            && !is_in_episode(tcb)
-            && scoreboard.sent_size() > 0
-            && scoreboard.is_unmarked()
+        let Flight { tcb, scoreboard, .. } = flight;
+        self.open.is_none() && !is_in_episode(tcb) && scoreboard.sent_size() > 0
     }
 }

@@ -41,14 +41,14 @@ impl Undo {
         }
     }
 
-    /// Asked after each ACK; if so, it is settled.
-    pub fn is_due(&mut self, tcb: &Tcb, has_advanced: bool) -> bool {
-        let is_due = (has_advanced && self.is_original_echoed(tcb))
-            || (self.single == Some(0) && (has_advanced || tcb.cong_state != CongState::Loss));
-        if is_due {
-            self.single = None;
-        }
-        is_due
+    /// Asked after each ACK.
+    pub fn is_due(&self, tcb: &Tcb, has_advanced: bool) -> bool {
+        (has_advanced && self.is_original_echoed(tcb))
+            || (self.single == Some(0) && (has_advanced || tcb.cong_state != CongState::Loss))
+    }
+
+    pub fn settle(&mut self) {
+        self.single = None;
     }
 
     fn is_original_echoed(&self, tcb: &Tcb) -> bool {

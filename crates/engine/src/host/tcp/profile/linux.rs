@@ -14,6 +14,8 @@ use crate::host::tcp::pacing::CwndOverSrtt;
 use crate::host::tcp::rtt::Windowed;
 use crate::host::tcp::segmentation::Deferral;
 use crate::host::tcp::tcb::Tcb;
+use crate::host::tcp::ticks::timer_end;
+use crate::host::tcp::validation::LinuxValidation;
 use crate::packet::Ecn;
 
 pub const NAME: &str = "linux";
@@ -36,6 +38,7 @@ impl Profile for Linux {
     type Acks = Quick;
     type Pacing = CwndOverSrtt;
     type Segmentation = Deferral;
+    type Validation = LinuxValidation;
 
     const INITIAL_RTT: Time = Time::from_secs(1);
     const LONGEST_TIMEOUT: Time = Time::from_secs(120);
@@ -63,8 +66,15 @@ impl Profile for Linux {
         }
     }
 
-    fn rtt_of_echo(_now: Time, _echo: u32) -> Option<Time> {
-        None
+    /// In whole milliseconds, the unit of its timestamps, of which it takes one at least.
+    fn rtt_of_echo(now: Time, echo: u32) -> Option<Time> {
+        let elapsed = (now.ms() as u32).wrapping_sub(echo);
+        (echo > 0).then(|| Time::from_ms(u64::from(elapsed.max(1))))
+    }
+
+    #[inline(always)]
+    fn timer_end(now: Time, wait: Time) -> Time {
+        timer_end(now, wait)
     }
 
     fn ecn(ect: Ecn, _tos: u8) -> Ecn {

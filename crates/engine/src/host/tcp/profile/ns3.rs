@@ -9,6 +9,7 @@ use crate::host::tcp::loss::Rfc6675;
 use crate::host::tcp::pacing::CwndOverSrtt;
 use crate::host::tcp::rtt::MeanDeviation;
 use crate::host::tcp::segmentation::AtOnce;
+use crate::host::tcp::validation::NotValidated;
 use crate::packet::Ecn;
 
 /// Each with the changes of those before it.
@@ -54,6 +55,7 @@ impl Profile for Ns3 {
     type Acks = Delayed;
     type Pacing = CwndOverSrtt;
     type Segmentation = AtOnce;
+    type Validation = NotValidated;
 
     const INITIAL_RTT: Time = Time::from_secs(1);
     /// At least 60 s, says the RFC.

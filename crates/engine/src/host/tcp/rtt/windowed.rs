@@ -7,12 +7,17 @@
 
 use super::RttEstimation;
 use crate::base::time::Time;
+use crate::host::tcp::ticks::in_ticks;
+
+/// It counts in them.
+const US: i64 = 1000;
 
 #[derive(Clone, Debug)]
 pub struct Windowed {
     initial: Time,
+    /// In us, as all that follows.
     least: i64,
-    /// 8 SRTT, in ns; 0 before the first sample.
+    /// 8 SRTT; 0 before the first sample.
     srtt_8: i64,
     /// 4 times the mean deviation.
     deviation_4: i64,
@@ -23,18 +28,19 @@ pub struct Windowed {
 
 impl RttEstimation for Windowed {
     const HAS_ROUNDS: bool = true;
+    const OF_DELIVERIES: bool = true;
 
     fn new(initial: Time, min_rto: Time) -> Self {
-        let least = min_rto.ns();
+        let least = min_rto.ns() / US;
         Windowed { initial, least, srtt_8: 0, deviation_4: 0, round_4: least, variation_4: least }
     }
 
     fn reset(&mut self) {
-        *self = Windowed::new(self.initial, Time(self.least as u64));
+        *self = Windowed::new(self.initial, time(self.least));
     }
 
     fn measure(&mut self, sample: Time) {
-        let sample = sample.ns().max(1);
+        let sample = (sample.ns() / US).max(1);
         if self.srtt_8 == 0 {
             self.srtt_8 = sample * 8;
             self.deviation_4 = sample * 2;
@@ -58,17 +64,21 @@ impl RttEstimation for Windowed {
     }
 
     fn srtt(&self) -> Time {
-        if self.srtt_8 == 0 { self.initial } else { Time((self.srtt_8 / 8) as u64) }
+        if self.srtt_8 == 0 { self.initial } else { time(self.srtt_8 / 8) }
     }
 
     fn timeout(&self, _granularity: Time) -> Time {
-        if self.srtt_8 == 0 { self.initial } else { self.srtt() + Time(self.variation_4 as u64) }
+        if self.srtt_8 == 0 { self.initial } else { self.srtt() + time(self.variation_4) }
     }
 
-    /// The least timeout is in it.
+    /// The least timeout is in it.  In ticks of the kernel's.
     fn rto(&self, granularity: Time, _min_rto: Time) -> Time {
-        self.timeout(granularity)
+        in_ticks(self.timeout(granularity))
     }
+}
+
+fn time(us: i64) -> Time {
+    Time((us * US) as u64)
 }
 
 #[cfg(test)]
@@ -101,7 +111,8 @@ mod tests {
         let mut rtt = measured(&[150; 100]);
         (0..50).for_each(|_| rtt.on_round());
         assert_eq!(rtt.srtt(), Time::from_ms(150));
-        assert_eq!(rto(&rtt).ms(), 350);
+        // A quarter of three microseconds is none, and they begin another tick.
+        assert_eq!(rto(&rtt).ms(), 351);
     }
 
     /// The peak stays for its round, and a quarter of it goes with each round that has none.

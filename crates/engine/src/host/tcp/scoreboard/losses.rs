@@ -12,15 +12,18 @@ impl Scoreboard {
         {
             return Some((start, self.segment_size));
         }
-        let high = self.high();
         if self.size > self.sent_size {
-            if self.sent_size >= window {
-                return None;
-            }
-            return Some((high, self.segment_size.min(window - self.sent_size)));
+            return self.next_new(window);
         }
         let hole = if rule3 == Rule3::Applies { self.first_hole() } else { None };
         hole.map(|(start, _)| (start, self.segment_size))
+    }
+
+    /// The same of what was never sent.
+    #[inline(always)]
+    pub fn next_new(&self, window: u32) -> Option<(Seq, u32)> {
+        let has_room = self.size > self.sent_size && self.sent_size < window;
+        has_room.then(|| (self.high(), self.segment_size.min(window - self.sent_size)))
     }
 
     /// Whether the segment at `seq` is marked lost and lies below the highest SACK.

@@ -4,7 +4,7 @@
 //! section 2).  ns-3 departs from RFC 6675 in a way that shows in the packets, and is kept: duplicate
 //! ACKs in CWR are counted but start no fast retransmit until CWR has ended.
 
-use super::parts::PriorWindow;
+use super::parts::{PriorWindow, Sending};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::CaEvent;
@@ -12,6 +12,7 @@ use crate::host::tcp::loss::{Disorder, Finding, LossDetection};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Taken;
 use crate::host::tcp::recovery::{AckKind, Episode};
+use crate::host::tcp::rtt::RttEstimation;
 use crate::host::tcp::scoreboard::Rule3;
 use crate::host::tcp::tcb::{CongState, Tcb};
 use crate::packet::{Flags, Packet, SackBlock};
@@ -101,10 +102,19 @@ impl<P: Profile> Socket<P> {
         let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
         self.tcb.last_acked_sacked = delivered;
 
+        if P::Rtt::OF_DELIVERIES {
+            self.take_round_trips(packet);
+        }
+
         self.leave_cwr(ack);
         self.on_ecn_echo(packet, old_head, delivered);
         self.bytes_in_flight();
         let finding = self.detect(|loss, flight| loss.on_ack(flight));
+        if P::Loss::REPLACES_RTO && self.sending.restarts_rto && self.is_pending(Timer::Retransmit)
+        {
+            self.disarm(Timer::Retransmit, env);
+            self.arm_retransmit(super::RetransmitAction::Data, env);
+        }
         if P::STEPS_ONCE_AN_ACK {
             self.sending.has_stepped = false;
             // SafeACK of RFC 9937 section 5: it goes forward, and nothing more is lost.
@@ -126,7 +136,33 @@ impl<P: Profile> Socket<P> {
         if packet.payload > 0 {
             self.on_data(packet, env);
         }
+        if P::Loss::FORWARDS && self.sending.goes_forward {
+            self.send_forward(env);
+        }
         self.send_pending(env);
+    }
+
+    /// The RTT by what the ACK has delivered.  The retransmission timer starts again with what is acknowledged in order, or
+    /// with the SACK of something that left before the first segment did (Linux's `FLAG_SET_XMIT_TIMER`).
+    fn take_round_trips(&mut self, packet: &Packet) {
+        let of_echo = self.rtt_of_echo(packet);
+        let now = self.tcb.now;
+        let found = self.sending.times.take(now, of_echo);
+        self.round_trips.on_deliveries(packet.ack, found, &mut self.tcb);
+        let oldest = self.sending.scoreboard.oldest_departure();
+        let is_of_earlier = found.sacked.zip(oldest).is_some_and(|(rtt, left)| rtt > now - left);
+        self.sending.restarts_rto = found.has_acked || is_of_earlier;
+    }
+
+    /// New data leaves first, or what is lost after all.
+    #[cold]
+    fn send_forward<E: Environment>(&mut self, env: &mut E) {
+        let before = self.tcb.high_tx_mark;
+        self.send_pending(env);
+        self.sending.goes_forward = false;
+        if self.tcb.high_tx_mark == before {
+            self.ask(|loss, _| loss.on_forward_failed());
+        }
     }
 
     /// Nothing that was sent waits for an acknowledgement: with a receiver it is always so.
@@ -225,6 +261,7 @@ impl<P: Profile> Socket<P> {
             } else {
                 // One segment has left the network after all.
                 self.tell_acked(1);
+                self.grow_by_sacks(info.delivered);
             }
         } else if info.ack > info.old_head {
             let segments = self.sending.count_segments(info.delivered, self.tcb.segment_size);
@@ -234,6 +271,16 @@ impl<P: Profile> Socket<P> {
             self.on_advance(info, segments, dup_acks_before, env);
         }
         self.update_pacing_rate();
+    }
+
+    /// Nothing is acknowledged in order, but on this path that says little (Linux's `tcp_may_raise_cwnd`).
+    #[inline(always)]
+    fn grow_by_sacks(&mut self, delivered: u32) {
+        let is_reduced = matches!(self.tcb.cong_state, CongState::Cwr | CongState::Recovery);
+        if P::STEPS_ONCE_AN_ACK && !is_reduced && self.sending.loss.takes_sacks_for_order() {
+            let segments = self.sending.count_segments(delivered, self.tcb.segment_size);
+            self.congestion.grow(&mut self.tcb, segments);
+        }
     }
 
     /// RFC 6675 section 5, third paragraph and steps (1) to (3).
@@ -285,7 +332,12 @@ impl<P: Profile> Socket<P> {
             Finding::Nothing => {}
             Finding::Lost => self.on_loss_found(delivered, env),
             Finding::Probe => self.probe_for_losses(env),
-            Finding::Spurious => self.undo(env),
+            Finding::Spurious => {
+                self.undo();
+                let finding = self.detect(|loss, flight| loss.on_undone(flight));
+                self.heed(finding, delivered, env);
+            }
+            Finding::Forward => self.sending.goes_forward = true,
             Finding::Repaired => self.reduce_at_once(),
         }
     }
@@ -324,18 +376,16 @@ impl<P: Profile> Socket<P> {
         self.arm_retransmit(super::RetransmitAction::Data, env);
     }
 
-    /// An episode is about to reduce the window, unless one has already.
+    /// An episode is about to reduce the window.
     pub(super) fn remember_window(&mut self) {
-        if !matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
-            let Tcb { cwnd, ssthresh, .. } = self.tcb;
-            self.sending.prior = PriorWindow { cwnd, ssthresh };
-        }
+        let Tcb { cwnd, ssthresh, .. } = self.tcb;
+        self.sending.prior = PriorWindow { cwnd, ssthresh };
     }
 
     /// The episode was for nothing: window and threshold become what they were (RFC 5682, RFC 3708, RFC 4015; Linux's
     /// `tcp_undo_cwnd_reduction`).
     #[cold]
-    fn undo<E: Environment>(&mut self, env: &mut E) {
+    fn undo(&mut self) {
         let PriorWindow { cwnd, ssthresh } = self.sending.prior;
         self.tcb.cwnd = self.congestion.algorithm().undo(&self.tcb, cwnd);
         self.tcb.ssthresh = self.tcb.ssthresh.max(ssthresh);
@@ -348,7 +398,6 @@ impl<P: Profile> Socket<P> {
             self.enter_open();
         }
         self.bytes_in_flight();
-        self.send_pending(env);
     }
 
     /// RFC 6675 section 5, step (4): fast retransmit.
@@ -427,7 +476,9 @@ impl<P: Profile> Socket<P> {
             CongState::Disorder => {
                 // The duplicates have been told of one by one.
                 let new = segments.checked_sub(dup_acks_before);
-                if info.is_duplicate {
+                if info.is_duplicate && P::STEPS_ONCE_AN_ACK {
+                    (new, false, Some(Window::Grows(segments)))
+                } else if info.is_duplicate {
                     (new, false, None)
                 } else {
                     (new, true, Some(Window::Grows(segments)))
@@ -494,7 +545,7 @@ impl<P: Profile> Socket<P> {
     pub(super) fn restart_here<E: Environment>(&mut self, ack: Seq, rto: Rto, env: &mut E) {
         self.sending.retries_left = self.config.data_retries;
         self.sending.forward_ack = self.sending.forward_ack.max(ack);
-        if self.state != State::SynRcvd && rto == Rto::Anew {
+        if !P::Loss::REPLACES_RTO && self.state != State::SynRcvd && rto == Rto::Anew {
             self.disarm(Timer::Retransmit, env);
             self.round_trips.restart_rto();
             self.arm_retransmit(super::RetransmitAction::Data, env);
@@ -504,7 +555,10 @@ impl<P: Profile> Socket<P> {
             self.tcb.next_tx_seq = ack;
         }
         let is_fin_out = matches!(self.state, State::FinWait1 | State::Closing);
-        if self.sending.scoreboard.size() == 0 && !is_fin_out {
+        let Sending { scoreboard, .. } = &self.sending;
+        let is_idle =
+            if P::Loss::REPLACES_RTO { scoreboard.sent_size() } else { scoreboard.size() } == 0;
+        if is_idle && !is_fin_out {
             self.disarm(Timer::Retransmit, env);
         }
     }

@@ -8,6 +8,7 @@ use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::{CaEvent, EarlyAck};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
+use crate::host::tcp::rtt::RttEstimation;
 use crate::host::tcp::tcb::CongState;
 use crate::packet::{Flags, IP_HEADER, Packet, TCP_HEADER};
 
@@ -94,7 +95,7 @@ impl<P: Profile> Socket<P> {
         }
         if self.sending.window == 0 && !self.is_pending(Timer::Persist) {
             self.disarm(Timer::Retransmit, env);
-            self.arm(Timer::Persist, self.sending.persist_timeout, env);
+            self.arm_ticking(Timer::Persist, self.sending.persist_timeout, env);
         }
         match self.state {
             State::Established => self.on_segment_established(packet, env),
@@ -250,6 +251,9 @@ impl<P: Profile> Socket<P> {
 
     #[inline]
     pub(super) fn estimate_rtt(&mut self, packet: &Packet) {
+        if P::Rtt::OF_DELIVERIES && self.state >= State::Established {
+            return;
+        }
         let scoreboard = &self.sending.scoreboard;
         if self.round_trips.may_cover(packet.ack, scoreboard) {
             let of_echo = self.rtt_of_echo(packet);
@@ -436,7 +440,7 @@ impl<P: Profile> Socket<P> {
             Some(delay) => {
                 self.cwnd_event(CaEvent::DelayedAck, env);
                 if !self.is_pending(Timer::DelayedAck) {
-                    self.arm(Timer::DelayedAck, delay, env);
+                    self.arm_ticking(Timer::DelayedAck, delay, env);
                 }
             }
         }

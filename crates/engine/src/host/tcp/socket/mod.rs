@@ -260,6 +260,13 @@ impl<P: Profile> Socket<P> {
         env.arm(timer, self.tcb.now + delay);
     }
 
+    /// The same for a timer that ends on a tick, if the profile has ticks.
+    #[inline(always)]
+    fn arm_ticking<E: Environment>(&mut self, timer: Timer, delay: Time, env: &mut E) {
+        self.pending_timers |= 1 << timer as u16;
+        env.arm(timer, P::timer_end(self.tcb.now, delay));
+    }
+
     #[inline(always)]
     fn disarm<E: Environment>(&mut self, timer: Timer, env: &mut E) {
         if self.is_pending(timer) {
@@ -286,9 +293,10 @@ impl<P: Profile> Socket<P> {
 
     #[inline(always)]
     fn ask<R>(&mut self, call: impl FnOnce(&mut P::Loss, Flight<'_>) -> R) -> R {
-        let Sending { loss, scoreboard, .. } = &mut self.sending;
+        let Sending { loss, scoreboard, restarts_rto, .. } = &mut self.sending;
         let (feedback, rto) = (self.agreed.feedback(), self.round_trips.rto);
-        call(loss, Flight { tcb: &self.tcb, scoreboard, feedback, rto })
+        let restarts_rto = *restarts_rto;
+        call(loss, Flight { tcb: &self.tcb, scoreboard, feedback, rto, restarts_rto })
     }
 
     #[cold]

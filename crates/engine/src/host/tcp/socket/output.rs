@@ -7,12 +7,15 @@ use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::ecn_mode::EcnMode;
+use crate::host::tcp::loss::LossDetection;
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Pipe;
+use crate::host::tcp::rtt::RttEstimation;
 use crate::host::tcp::scoreboard::Rule3;
 use crate::host::tcp::segmentation::{Opening, Segmentation};
 use crate::host::tcp::tcb::{CongState, EcnState};
+use crate::host::tcp::validation::{Usage, WindowValidation};
 use crate::packet::{Beside, Flags, IP_HEADER, Options, Packet, SackBlock, SackBlocks, TCP_HEADER};
 
 /// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3, RFC 9293 section 3.7.1.
@@ -72,6 +75,9 @@ impl<P: Profile> Socket<P> {
     #[inline(always)] // on every acknowledgement
     fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
         self.found_nothing = false;
+        if P::Validation::IS_ACTIVE && write.bytes > 0 {
+            self.restart_after_silence();
+        }
         // Each write re-evaluates "application limited" (RateEstimator) with the pipe as it is known.
         // The first write knows it as last evaluated; asking for the window evaluates it, so that the
         // second may find another.  From then on only what is unsent changes, and grows: none of
@@ -98,6 +104,14 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// Of data that begins a flight.
+    fn restart_after_silence(&mut self) {
+        let Sending { scoreboard, validation, .. } = &mut self.sending;
+        if scoreboard.sent_size() == 0 && !self.congestion.is_rate_control() {
+            validation.on_write(&mut self.tcb, self.round_trips.rto);
+        }
+    }
+
     /// A write of `bytes`.
     #[inline]
     fn accept(&mut self, bytes: u32) {
@@ -110,7 +124,30 @@ impl<P: Profile> Socket<P> {
     #[inline]
     pub(super) fn send_pending<E: Environment>(&mut self, env: &mut E) {
         if self.sending.scoreboard.size() > 0 && self.open {
-            self.send_some(env);
+            if P::Validation::IS_ACTIVE {
+                self.send_and_validate(env);
+            } else {
+                self.send_some(env);
+            }
+        }
+    }
+
+    fn send_and_validate<E: Environment>(&mut self, env: &mut E) {
+        let before = self.tcb.high_tx_mark;
+        self.sending.is_deferred = false;
+        self.send_some(env);
+        self.bytes_in_flight();
+        let Sending { scoreboard, validation, is_deferred, .. } = &mut self.sending;
+        let usage = Usage {
+            head: scoreboard.head(),
+            next: self.tcb.high_tx_mark,
+            has_sent: self.tcb.high_tx_mark > before,
+            is_deferred: *is_deferred,
+            is_buffer_full: scoreboard.available() == 0,
+            rto: self.round_trips.rto,
+        };
+        if !self.congestion.is_rate_control() {
+            validation.on_sent(&mut self.tcb, usage);
         }
     }
 
@@ -135,7 +172,12 @@ impl<P: Profile> Socket<P> {
                 && self.agreed.sack
                 && self.tcb.cong_state == CongState::Recovery;
             let rule3 = if in_recovery { Rule3::Applies } else { Rule3::Skipped };
-            let next = self.sending.scoreboard.next_segment(rule3, self.sending.window);
+            let Sending { scoreboard, window: peer_window, goes_forward, .. } = &mut self.sending;
+            let next = if P::Loss::FORWARDS && *goes_forward {
+                scoreboard.next_new(*peer_window)
+            } else {
+                scoreboard.next_segment(rule3, *peer_window)
+            };
             let Some((seq, most)) = next else { return };
             let data = self.sending.scoreboard.size_from(seq);
             let segment_size = self.tcb.segment_size;
@@ -188,7 +230,11 @@ impl<P: Profile> Socket<P> {
             oldest: scoreboard.oldest_departure(),
         });
         // With a wider cwnd it had left.
-        self.tcb.is_cwnd_limited |= !leaves && self.tcb.cwnd < *window;
+        let is_limited = !leaves && self.tcb.cwnd < *window;
+        self.sending.is_deferred = is_limited;
+        if !P::Validation::IS_ACTIVE || self.congestion.is_rate_control() {
+            self.tcb.is_cwnd_limited |= is_limited;
+        }
         !leaves
     }
 
@@ -232,14 +278,18 @@ impl<P: Profile> Socket<P> {
         let window = self.window_field(self.agreed.receive_shift);
         let mut packet = self.segment(seq, flags, window, len);
         packet.ecn = ecn;
-        if !self.is_pending(Timer::Retransmit) {
+        if self.starts_rto(seq, len, is_retransmission) {
+            self.disarm(Timer::Retransmit, env);
             self.arm_retransmit(RetransmitAction::Data, env);
         }
         self.statistics.count_departure(&self.tcb, seq, len);
+        if P::Validation::IS_ACTIVE {
+            self.tcb.last_departure = now;
+        }
         env.transmit(packet);
 
         let in_flight = self.bytes_in_flight();
-        self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(self.tcb.segment_size);
+        self.note_limit(in_flight);
         if is_retransmission {
             self.round_trips.on_retransmitted(seq, len);
         }
@@ -249,6 +299,29 @@ impl<P: Profile> Socket<P> {
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + len);
         self.note_departure(seq, len, is_retransmission);
         len
+    }
+
+    /// Whether the retransmission timer starts with this segment: the only one in flight, or the first of them again.
+    #[inline(always)]
+    pub(super) fn starts_rto(&self, seq: Seq, len: u32, is_retransmission: bool) -> bool {
+        if !P::Loss::REPLACES_RTO {
+            return !self.is_pending(Timer::Retransmit);
+        }
+        let Sending { scoreboard, loss, .. } = &self.sending;
+        if is_retransmission {
+            seq == scoreboard.head() && loss.deadline().is_none()
+        } else {
+            scoreboard.sent_size() == len
+        }
+    }
+
+    /// Whether the segment that has just left filled the window.
+    #[inline(always)]
+    pub(super) fn note_limit(&mut self, in_flight: u32) {
+        if !P::Validation::IS_ACTIVE || self.congestion.is_rate_control() {
+            let next = in_flight.wrapping_add(self.tcb.segment_size);
+            self.tcb.is_cwnd_limited = self.tcb.cwnd < next;
+        }
     }
 
     pub(super) fn send_syn<E: Environment>(&mut self, env: &mut E) {
@@ -311,7 +384,9 @@ impl<P: Profile> Socket<P> {
         } else if matches!(self.state, State::FinWait1 | State::LastAck | State::Closing) {
             seq += 1; // beyond the FIN
         }
-        self.round_trips.restart_rto();
+        if !P::Rtt::OF_DELIVERIES {
+            self.round_trips.restart_rto();
+        }
         let has_syn = flags.has(Flags::SYN);
         let mut window = self.window_field(self.agreed.receive_shift);
         if has_syn {
@@ -387,7 +462,7 @@ impl<P: Profile> Socket<P> {
     /// Arms the retransmission timer with the present RTO.
     pub(super) fn arm_retransmit<E: Environment>(&mut self, action: RetransmitAction, env: &mut E) {
         self.retransmit_action = action;
-        self.arm(Timer::Retransmit, self.round_trips.rto, env);
+        self.arm_ticking(Timer::Retransmit, self.round_trips.rto, env);
     }
 
     /// As last evaluated.

@@ -10,6 +10,7 @@ use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::{RateEstimator, SentRate};
 use crate::host::tcp::reassembly::Reassembly;
 use crate::host::tcp::resequencing::Resequencer;
+use crate::host::tcp::rtt::{DeliveryTimes, RttEstimation};
 use crate::host::tcp::scoreboard::{Deliveries, Scoreboard, Segment};
 use crate::packet::SackBlock;
 
@@ -21,6 +22,8 @@ pub(super) struct Sending<P: Profile> {
     /// When loss detection is to be called.
     pub loss_due: Option<Time>,
     pub rate: RateEstimator,
+    /// When what the ACK in hand delivers had left.
+    pub times: DeliveryTimes,
     /// Attempts left to connect, and timeouts in a row left before the connection is given up.
     pub syns_left: u32,
     pub retries_left: u32,
@@ -35,8 +38,14 @@ pub(super) struct Sending<P: Profile> {
     pub told_lost: u64,
     /// Before the last loss, in bytes.
     pub prior: PriorWindow,
+    /// The ACK in hand restarts the retransmission timer, for a profile that takes samples of what ACKs deliver.
+    pub restarts_rto: bool,
     /// Loss recovery has taken its step for this ACK.
     pub has_stepped: bool,
+    /// New data waits for more of it, and a wider cwnd had let it leave.
+    pub is_deferred: bool,
+    /// New data goes before what is lost.
+    pub goes_forward: bool,
     /// The peer's window, in bytes.
     pub window: u32,
     pub highest_ack: Seq,
@@ -50,6 +59,7 @@ pub(super) struct Sending<P: Profile> {
     pub connected: bool,
     pub pacing: P::Pacing,
     pub segmentation: P::Segmentation,
+    pub validation: P::Validation,
 }
 
 /// What a loss has reduced, should it turn out to be none.
@@ -59,15 +69,19 @@ pub(super) struct PriorWindow {
     pub ssthresh: u32,
 }
 
-/// The two that follow what is delivered.
-struct Followers<'a, L> {
+/// Those that follow what is delivered.
+struct Followers<'a, P: Profile> {
     rate: &'a mut RateEstimator,
-    loss: &'a mut L,
+    loss: &'a mut P::Loss,
+    times: &'a mut DeliveryTimes,
 }
 
-impl<L: LossDetection> Deliveries for Followers<'_, L> {
+impl<P: Profile> Deliveries for Followers<'_, P> {
     #[inline(always)]
     fn on_delivered(&mut self, now: Time, segment: &mut Segment, rate: Option<&SentRate>) {
+        if P::Rtt::OF_DELIVERIES {
+            self.times.on_delivered(segment);
+        }
         self.loss.on_delivered(now, segment);
         let Segment { len, last_sent, is_repeated, .. } = *segment;
         if std::mem::take(&mut segment.counts) {
@@ -88,6 +102,7 @@ impl<P: Profile> Sending<P> {
             loss: P::Loss::new(config),
             loss_due: None,
             rate,
+            times: DeliveryTimes::default(),
             syns_left: config.connect_count,
             retries_left: config.data_retries,
             dup_acks: 0,
@@ -97,7 +112,10 @@ impl<P: Profile> Sending<P> {
             acked_remainder: 0,
             told_lost: 0,
             prior: PriorWindow::default(),
+            restarts_rto: false,
             has_stepped: false,
+            is_deferred: false,
+            goes_forward: false,
             window: 0,
             highest_ack: Seq(0),
             forward_ack: Seq(0),
@@ -107,20 +125,21 @@ impl<P: Profile> Sending<P> {
             connected: false,
             pacing: P::Pacing::default(),
             segmentation: P::Segmentation::default(),
+            validation: P::Validation::default(),
         }
     }
 
     /// See [`Scoreboard::discard_up_to`].
     #[inline(always)]
     pub(super) fn discard_up_to(&mut self, ack: Seq, now: Time) -> Option<[Time; 2]> {
-        let Sending { scoreboard, rate, loss, .. } = self;
-        scoreboard.discard_up_to(ack, now, &mut Followers { rate, loss })
+        let Sending { scoreboard, rate, loss, times, .. } = self;
+        scoreboard.discard_up_to(ack, now, &mut Followers::<P> { rate, loss, times })
     }
 
     /// See [`Scoreboard::update`].
     pub(super) fn update(&mut self, blocks: &[SackBlock], now: Time) -> u32 {
-        let Sending { scoreboard, rate, loss, .. } = self;
-        scoreboard.update(blocks, now, &mut Followers { rate, loss })
+        let Sending { scoreboard, rate, loss, times, .. } = self;
+        scoreboard.update(blocks, now, &mut Followers::<P> { rate, loss, times })
     }
 
     /// Whole segments in `bytes` of `size` each; the rest is carried over.

@@ -4,7 +4,7 @@ use crate::base::ring::Ring;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
-use crate::host::tcp::rtt::RttEstimation;
+use crate::host::tcp::rtt::{RoundTrip, RttEstimation};
 use crate::host::tcp::scoreboard::{Scoreboard, Segment};
 use crate::host::tcp::tcb::Tcb;
 
@@ -110,6 +110,9 @@ impl<R: RttEstimation> RoundTrips<R> {
     /// now, these are remembered as they are.
     #[inline]
     pub(super) fn keep(&mut self, seq: Seq, len: u32, scoreboard: &Scoreboard) {
+        if R::OF_DELIVERIES {
+            return;
+        }
         if seq < scoreboard.high() && seq + len > self.once_from {
             self.keep_all(scoreboard);
         }
@@ -198,6 +201,13 @@ impl<R: RttEstimation> RoundTrips<R> {
     ) {
         self.once_from = ack;
         self.sample(ack, left.map(|left| rtt(left, of_echo, tcb.now)), tcb);
+    }
+
+    /// The same of what an ACK delivers.
+    pub(super) fn on_deliveries(&mut self, ack: Seq, found: RoundTrip, tcb: &mut Tcb) {
+        let least = found.newest.map_or(tcb.min_rtt, |newest| newest.min(tcb.min_rtt));
+        self.sample(ack, [found.sample, found.newest], tcb);
+        tcb.min_rtt = least;
     }
 
     /// Of the oldest segment that was not acknowledged, and of the newest that is now.

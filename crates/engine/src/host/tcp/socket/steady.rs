@@ -13,6 +13,7 @@ use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::loss::LossDetection;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::tcb::{CongState, EcnState};
+use crate::host::tcp::validation::WindowValidation;
 use crate::packet::{Ecn, Flags, Options, Packet};
 
 impl<P: Profile> Socket<P> {
@@ -184,14 +185,17 @@ impl<P: Profile> Socket<P> {
         let window = self.window_field(self.agreed.receive_shift);
         let mut packet = self.segment(seq, Flags::ACK, window, size);
         packet.ecn = self.ecn_of_data(false);
-        if !self.is_pending(Timer::Retransmit) {
+        if self.starts_rto(seq, size, false) {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
         self.statistics.count_departure(&self.tcb, seq, size);
+        if P::Validation::IS_ACTIVE {
+            self.tcb.last_departure = now;
+        }
         env.transmit(packet);
 
         let in_flight = self.publish_pipe();
-        self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(size);
+        self.note_limit(in_flight);
         self.tcb.next_tx_seq = seq + size;
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + size);
         self.note_departure(seq, size, false);

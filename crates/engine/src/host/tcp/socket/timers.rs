@@ -4,7 +4,7 @@ use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::CaEvent;
-use crate::host::tcp::loss::{Finding, LossDetection};
+use crate::host::tcp::loss::{Finding, LossDetection, Timeout};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::tcb::{CongState, EcnState};
 use crate::packet::Flags;
@@ -58,19 +58,21 @@ impl<P: Profile> Socket<P> {
             self.close_end_point(env);
             return;
         }
+        let is_repeated = self.sending.retries_left < self.config.data_retries;
         self.sending.retries_left -= 1;
 
-        self.remember_window();
+        let timeout = Timeout { reduces: self.timeout_reduces(is_repeated), is_repeated };
+        if timeout.reduces {
+            self.remember_window();
+        }
         let in_flight = self.bytes_in_flight();
         self.sending.dup_acks = 0;
-        let is_repeated = self.tcb.cong_state == CongState::Loss
-            && self.sending.scoreboard.is_head_retransmitted();
-        self.detect(|loss, flight| loss.on_timeout(flight));
+        self.detect(|loss, flight| loss.on_timeout(flight, timeout));
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
         self.round_trips.rto = doubled::<P>(self.round_trips.rto); // RFC 6298 section 5.5
         self.round_trips.forget_flight(&self.sending.scoreboard);
-        if P::EVERY_TIMEOUT_SETS_SSTHRESH || !is_repeated {
+        if timeout.reduces {
             self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         }
         self.cwnd_event(CaEvent::Loss, env);
@@ -84,6 +86,20 @@ impl<P: Profile> Socket<P> {
         }
         self.send_pending(env);
         self.bytes_in_flight();
+        if P::Loss::REPLACES_RTO && !self.is_pending(Timer::Retransmit) {
+            self.arm_retransmit(RetransmitAction::Data, env);
+        }
+    }
+
+    /// RFC 5681 section 3.1: not again for what has been sent again, and once for each episode.
+    fn timeout_reduces(&self, is_repeated: bool) -> bool {
+        let is_over = self.sending.scoreboard.head() >= self.sending.recover;
+        P::EVERY_TIMEOUT_SETS_SSTHRESH
+            || match self.tcb.cong_state {
+                CongState::Open | CongState::Disorder => true,
+                CongState::Cwr | CongState::Recovery => is_over,
+                CongState::Loss => is_over || !is_repeated,
+            }
     }
 
     /// The timer of loss detection is set for when it wants to be called.
@@ -93,13 +109,35 @@ impl<P: Profile> Socket<P> {
             return;
         }
         let due = self.sending.loss.deadline().filter(|_| self.open);
-        if due == self.sending.loss_due {
+        if due != self.sending.loss_due {
+            self.disarm(Timer::Loss, env);
+            self.sending.loss_due = due;
+            if let Some(due) = due {
+                self.arm(Timer::Loss, due.max(self.tcb.now) - self.tcb.now, env);
+            }
+        }
+        if P::Loss::REPLACES_RTO {
+            self.settle_rto(due.is_some(), env);
+        }
+    }
+
+    /// One of both timers runs.  That of retransmission goes on as if it had started with the first segment.
+    fn settle_rto<E: Environment>(&mut self, is_replaced: bool, env: &mut E) {
+        if is_replaced {
+            if self.retransmit_action == RetransmitAction::Data {
+                self.disarm(Timer::Retransmit, env);
+            }
             return;
         }
-        self.disarm(Timer::Loss, env);
-        self.sending.loss_due = due;
-        if let Some(due) = due {
-            self.arm(Timer::Loss, due.max(self.tcb.now) - self.tcb.now, env);
+        let is_due = self.open
+            && self.state >= State::Established
+            && self.sending.scoreboard.sent_size() > 0
+            && !self.is_pending(Timer::Retransmit)
+            && !self.is_pending(Timer::Persist);
+        if is_due && let Some(left) = self.sending.scoreboard.oldest_departure() {
+            let end = (left + self.round_trips.rto).max(self.tcb.now + Time(1));
+            self.retransmit_action = RetransmitAction::Data;
+            self.arm_ticking(Timer::Retransmit, end - self.tcb.now, env);
         }
     }
 
@@ -120,7 +158,7 @@ impl<P: Profile> Socket<P> {
             }
             env.transmit(packet);
         }
-        self.arm(Timer::Persist, self.sending.persist_timeout, env);
+        self.arm_ticking(Timer::Persist, self.sending.persist_timeout, env);
     }
 
     fn repeat_last_fin<E: Environment>(&mut self, env: &mut E) {

@@ -121,7 +121,7 @@ fn a_loss_that_a_probe_repairs_reduces_the_window() {
         300 write 2000
         300.000001 > . 4001:6001 by 1000 ack 1
         350 < . 1 ack 6001
-        350 ? state Open cwnd 6000 ssthresh 6000
+        350 ? state Open cwnd 5500 ssthresh 5500
     ";
     play_probed(rest);
 }

@@ -32,7 +32,7 @@ const PROBED: &str = "
     60 write 4000
     60.000001 > . 1:4001 by 1000 ack 1
     110 < . 1 ack 2001
-    211.999998 > . 3001:4001 ack 1
+    216 > . 3001:4001 ack 1
 ";
 
 pub(super) fn play_probed(rest: &str) {
@@ -100,7 +100,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     );
 }
 
-/// Section 7.2: two round trips and two ticks after the last ACK, the last segment again.
+/// Section 7.2: two round trips and two ticks after the last ACK, and then on an eighth tick, the last segment again.
 #[test]
 fn a_tail_is_probed_two_round_trips_later() {
     play_probed(
@@ -114,8 +114,8 @@ fn a_tail_is_probed_two_round_trips_later() {
 #[test]
 fn no_second_probe_leaves_before_the_first_is_acknowledged() {
     play_probed(
-        "213 < . 1 ack 3001
-         475.874999 > . 3001:4001 ack 1
+        "217 < . 1 ack 3001
+         488 > . 3001:4001 ack 1
          500 ? state Loss",
     );
 }
@@ -166,8 +166,8 @@ fn the_probe_of_a_single_segment_comes_in_place_of_the_timeout() {
          60.000001 > . 1:1001 ack 1
          60.000001 > . 1001:2001 ack 1
          110 < . 1 ack 1001
-         110 ? rto 249.999999
-         359.999998 > . 1001:2001 ack 1
+         110 ? rto 250
+         368 > . 1001:2001 ack 1
          409 < . 1 ack 2001
          409 ? in_flight 0 state Open",
     );
@@ -205,10 +205,86 @@ fn a_spurious_timeout_is_undone_by_its_timestamp() {
          60 write 2000
          60.000001 > . 1:1001 ack 1 ts 60 100
          60.000001 > . 1001:2001 ack 1 ts 60 100
-         162.000001 > . 1001:2001 ack 1 ts 162 100
-         412.000001 > . 1:1001 ack 1 ts 412 100
-         412.000001 ? state Loss cwnd 1000
-         413 < . 1 ack 1001 ts 463 60
-         413 ? state Open cwnd 11000 ssthresh 4294967295",
+         168 > . 1001:2001 ack 1 ts 168 100
+         424 > . 1:1001 ack 1 ts 424 100
+         424 ? state Loss cwnd 1000
+         425 < . 1 ack 1001 ts 475 60
+         425 ? state Open cwnd 11000 ssthresh 4294967295",
     );
+}
+
+/// Ten have left, and nothing has come of them: a probe, and the timeout a tick later than the first segment's.
+const TIMED_OUT: &str = "
+    168 > . 10001:11001 ack 1
+    424 > . 1:1001 ack 1
+    424 ? state Loss cwnd 1000 in_flight 1000
+";
+
+fn play_timed_out(rest: &str) {
+    play_ten(&after(TIMED_OUT, rest));
+}
+
+/// RFC 5682 section 3.1, step 3b: what was sent once has come.  No timestamps help, and the probe is acknowledged by a SACK.
+#[test]
+fn a_timeout_after_which_originals_come_is_undone() {
+    play_timed_out(
+        "430 < . 1 ack 1001
+         430 > . 11001:13001 by 1000 ack 1
+         430 ? state Loss cwnd 2000
+         431 < . 1 ack 2001
+         431 ? state Open ssthresh 4294967295",
+    );
+}
+
+/// Step 3a: the new data is SACKed, and the timeout was right.
+#[test]
+fn a_timeout_after_which_only_new_data_comes_stands() {
+    play_timed_out(
+        "474 < . 1 ack 1001
+         474 > . 11001:13001 by 1000 ack 1
+         524 < . 1 ack 1001 sack 11001:12001
+         524 > . 1001:2001 ack 1
+         524 ? state Loss ssthresh 5000",
+    );
+}
+
+/// Step 2b: there is nothing new to send, and what is lost leaves.
+#[test]
+fn without_new_data_a_timeout_is_not_in_doubt() {
+    let rest = "
+        60 write 3000
+        60.000001 > . 1:3001 by 1000 ack 1
+        168 > . 2001:3001 ack 1
+        424 > . 1:1001 ack 1
+        474 < . 1 ack 1001
+        474 > . 1001:3001 by 1000 ack 1
+        474 ? state Loss";
+    play(&[], &after(ESTABLISHED, rest));
+}
+
+/// A timeout in an episode that a loss has begun says nothing of that (section 3.2): the rest is lost.
+#[test]
+fn a_timeout_in_recovery_is_not_in_doubt() {
+    play_recovering(
+        "368 > . 1:1001 ack 1
+         418 < . 1 ack 4001
+         418 > . 4001:6001 by 1000 ack 1
+         418 ? state Loss",
+    );
+}
+
+/// RFC 2861 with `tcp_slow_start_after_idle`: after a silence longer than a timeout no more than ten segments leave.
+#[test]
+fn after_a_silence_the_window_is_the_initial_one_again() {
+    let rest = "
+        110 < . 1 ack 10001
+        110 > . 10001:20001 by 1000 ack 1
+        110 ? cwnd 11000
+        160 < . 1 ack 20001
+        160 ? cwnd 12000
+        500 write 40000
+        500 ? cwnd 10000
+        500.000001 > . 20001:30001 by 1000 ack 1
+    ";
+    play_ten(rest);
 }

@@ -6,9 +6,14 @@ use crate::base::time::Time;
 const TICKS_BY_ONE: u64 = 63;
 const COARSER: u32 = 3;
 
+/// As many ticks as it takes.
+pub fn in_ticks(wait: Time) -> Time {
+    Time(wait.0.next_multiple_of(Time::from_ms(1).0))
+}
+
 /// Of a timer that is set `now` for so long.
 pub fn timer_end(now: Time, wait: Time) -> Time {
-    let ticks = wait.0.div_ceil(Time::from_ms(1).0);
+    let ticks = in_ticks(wait).ms();
     let end = now.ms() + ticks;
     let mut shift = 0;
     while ticks >= TICKS_BY_ONE << shift {
