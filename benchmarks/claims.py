@@ -51,6 +51,7 @@ def page() -> str:
         "[What was tried](../benchmarks/decisions.md) says why the engine is as it is.",
         *_against_others(found["perf"]),
         *_many_flows(found["growth"]),
+        *_threads(found["threads"]),
         *_own(found["user_code"]),
         *_page(found["page"]),
         *(_campaign(found["campaign"]) if "campaign" in found else ()),
@@ -124,6 +125,24 @@ def _many_flows(part: Mapping[str, Any]) -> Iterator[str]:
         "All of them live: the benchmark asserts that each has bytes acknowledged. Starts are "
         "spread over 0.1 s of two, a flow has four segments in flight, and no queue drops."
     )
+
+
+def _threads(part: Mapping[str, Any]) -> Iterator[str]:
+    yield "## One large run on several cores"
+    yield (
+        "`--threads 4` (in Python `threads=4`) lets threads share a run: each has some racks of "
+        "the network. The result is that of one thread, to the byte. The network must have several "
+        "racks, TCP alone, and paths that last (`static`, `ecmp`). Nothing may fail, change, or be "
+        "recorded of single flows. Of any other run a note says why one thread makes it. Several "
+        "runs use the cores better: leave `--threads` out there."
+    )
+    yield _command("python -m benchmarks.threads", part)
+    rows = [
+        [tree, threads, f"{row['wall_s']:.2f}", f"{row['cpu_s']:.2f}", f"{row['times']:.2f}"]
+        for tree, by_count in part["values"].items()
+        for threads, row in by_count.items()
+    ]
+    yield _table(["fat tree", "threads", "s", "s of processors", "times as fast"], rows)
 
 
 def _own(part: Mapping[str, Any]) -> Iterator[str]:

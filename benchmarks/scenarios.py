@@ -57,7 +57,7 @@ def cases(cc: str) -> list[Case]:
             has_peer=True,
         ),
     ]
-    tree = Case("fat tree, 128 hosts, DCTCP", _fat_tree("20ms"), "2ms", has_peer=True)
+    tree = Case("fat tree, 128 hosts, DCTCP", web_search(8, "20ms"), "2ms", has_peer=True)
     return [*published, *pipes, tree]
 
 
@@ -78,7 +78,7 @@ def counted() -> dict[str, Scenario]:
         "one flow, BBR": _pipe("TcpBbr", "100Mbps", "20ms", 1, "167p", "1Gbps", "2s"),
         "16 flows": _pipe("TcpNewReno", "10Gbps", "1ms", 16, "833p", "40Gbps", "40ms"),
         "100 flows": _pipe("TcpNewReno", "1Gbps", "20ms", 100, "1667p", "8Gbps", "300ms"),
-        "fat tree, DCTCP, RED as a step": _fat_tree("2ms"),
+        "fat tree, DCTCP, RED as a step": web_search(8, "2ms"),
     } | {
         name: catalogue.get(experiment).scenario(tested, stop_time=stop_time, **parameters)
         for name, (experiment, tested, stop_time, parameters) in chosen.items()
@@ -99,13 +99,13 @@ def _pipe(
     )
 
 
-def _fat_tree(stop_time: str) -> Scenario:
-    """Web search at a load of 0.44 over ECMP, RED as a step at 65 packets."""
+def web_search(k: int, stop_time: str) -> Scenario:
+    """Over ECMP in a fat tree of such switches, at a load of 0.44; RED as a step at 65 packets."""
     step = {"MinTh": 65, "MaxTh": 65, "QW": 1, "UseEcn": True, "UseHardDrop": False}
     red = {"type": "red", "attributes": {**step, "MaxSize": "1000p", "MeanPktSize": 1500}}
     fifo = {"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}
     fabric = fat_tree(
-        8,
+        k,
         FabricLink("10Gbps", "1us"),
         port=SwitchPort(red, "1p"),
         host_port=SwitchPort(fifo, "1p"),

@@ -29,7 +29,7 @@ base.pair_table     : base.mix
 packet.path_monitor : base.pair_table base.time
 packet              : base.fetch base.seq base.time packet.flow_monitor packet.path_monitor
 packet.verdict      :
-base.event          : base.time
+base.event          : base.mix base.time
 base.rng            : base.math
 lowered             : base.rng base.time
 packet.capture      : base.time packet
@@ -65,7 +65,10 @@ run.schedule        : base.event base.time lowered
 run.openings        : base.event
 run.simulate        : base.error base.event base.time host.hosts host.outside host.user lowered
                       net.network
-                      packet.trace run.build run.openings run.recorder run.recording run.schedule
+                      packet packet.trace run.build run.openings run.recorder run.recording
+                      run.schedule
+run.parallel        : base.error base.event base.time host.user lowered net.network net.qdisc packet
+                      run.recording run.simulate
 scenario            : base.attributes base.rng base.time base.units host.congestion
                       host.rate_control host.recovery host.tcp host.user lowered net.qdisc
                       net.routing packet run.recording

@@ -1,6 +1,6 @@
 """The engine: conversions of units, checks and lowering of scenarios, simulation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import ClassVar, Final, Literal, TypeAlias, final
 
@@ -136,6 +136,14 @@ class Simulation:
     def finish(self) -> dict[str, dict[str, Column] | LongTable]:
         """Simulate the rest and return the tables by name; OSError if the packet trace could not
         be written, RunError if the engine fails. The simulation cannot be used after that."""
+
+def run_in_parts(
+    lowered_json: str, threads: int, watch: Callable[[int], None]
+) -> dict[str, dict[str, Column] | LongTable] | str:
+    """Simulate parts of a network side by side, on at most so many threads; the tables are those of
+    :class:`Simulation`, to the byte. ``watch`` is told the simulated time in ns again and again;
+    what it raises ends the run. A text says why one thread is to run it: it ends a sentence that
+    begins with "this run". OSError and RunError as there."""
 
 @final
 class ExternalControl:

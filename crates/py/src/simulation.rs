@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use ccperf_engine::base::error::Error;
 use ccperf_engine::base::time::Time;
 use ccperf_engine::lowered::Lowered;
+use ccperf_engine::run::parallel::{self, Outcome};
 use ccperf_engine::run::recording::{
     self, Column, Kept, Kind, Recording, TABLES, Table, TableSpec,
 };
@@ -73,6 +74,37 @@ impl Simulation {
             simulation.map(simulate::Simulation::finish)
         })?;
         tables(py, recording.ok_or_else(finished)?.map_err(to_python)?)
+    }
+}
+
+/// Runs a scenario on at most so many threads; `_native.pyi` says what comes back.
+#[pyfunction]
+pub fn run_in_parts<'py>(
+    py: Python<'py>,
+    lowered_json: &str,
+    threads: usize,
+    watch: Py<PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut raised = None;
+    let outcome = detached(py, || {
+        let lowered: Lowered = serde_json::from_str(lowered_json)
+            .map_err(|e| Error::Scenario(format!("not a lowered scenario: {e}")))?;
+        let mut tell = |now: Time| {
+            let told = Python::attach(|py| {
+                py.check_signals().and_then(|()| watch.call1(py, (now.0,)).map(drop))
+            });
+            raised = told.err();
+            raised.is_none()
+        };
+        parallel::run(&lowered, threads, &mut tell)
+    })?;
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    match outcome.map_err(to_python)? {
+        Outcome::Done(recording, _) => Ok(tables(py, recording)?.into_any()),
+        Outcome::Alone(why) => Ok(why.into_pyobject(py)?.into_any()),
+        Outcome::Ended => Err(finished()),
     }
 }
 

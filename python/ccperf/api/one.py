@@ -31,6 +31,7 @@ def run(
     profile: str | None = None,
     backend: str = backends.DEFAULT,
     packets: str | Path | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Result:
@@ -47,6 +48,7 @@ def run(
         profile: a release of ns-3, e.g. ``"ns3-3.48"``, with its TCP and its own loss recovery.
         backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
+        threads: that share the run of a network of several racks; the result is the same.
         progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
         parameters: of the experiment, e.g. ``k=5``; the published point's values if not given.
 
@@ -63,7 +65,7 @@ def run(
     settings = {name: value for name, value in own.items() if value is not None}
     number = None if seed is None else asked.seed(asked.single("seed", seed))
     (point,) = campaign.expand(chosen, names[0], grid=[rest], seeds=[number], **settings)
-    return _simulate(point, backend, packets, progress)
+    return _simulate(point, backend, packets, threads, progress)
 
 
 def simulate(
@@ -71,6 +73,7 @@ def simulate(
     *,
     backend: str = backends.DEFAULT,
     packets: str | Path | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Result:
     """Run a scenario of your own.
@@ -79,19 +82,25 @@ def simulate(
         scenario: what to run, whose seed it has.
         backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
+        threads: that share the run of a network of several racks; the result is the same.
         progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
 
     Raises:
         ScenarioError: has the path of everything in the scenario that makes no sense.
         RunError: if the run fails.
     """
-    return _simulate(campaign.Point(scenario), backend, packets, progress)
+    return _simulate(campaign.Point(scenario), backend, packets, threads, progress)
 
 
 def _simulate(
-    point: campaign.Point, backend: str, packets: str | Path | None, progress: Progress | None
+    point: campaign.Point,
+    backend: str,
+    packets: str | Path | None,
+    threads: int,
+    progress: Progress | None,
 ) -> Result:
     made_by = asked.backend(backend)
+    backends.share(made_by, threads, "threads")
     trace = Path(packets) if packets is not None else None
     if trace:
         outputs.may_write(trace, outputs.packets(trace), "packets")

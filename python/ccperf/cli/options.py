@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ccperf.cli.output import note
 from ccperf.cli.spelling import SYNONYMS
 from ccperf.errors import UsageError
 from ccperf.experiments.grid import expand
@@ -58,6 +59,13 @@ class Running:
     jobs: Annotated[
         int, Parameter(name=["--jobs", "-j"], help="Parallel runs; 0: one per core.")
     ] = 0
+    threads: Annotated[
+        int,
+        Parameter(
+            help="Threads that share each run, one after the other, of a network of several racks; "
+            "results are the same (docs/speed.md)."
+        ),
+    ] = 1
     on: Annotated[
         str,
         Parameter(
@@ -139,7 +147,13 @@ class Running:
         self.job_count()
         if self.sandbox:
             self._confine()
-        return open_backend(self.backend)
+        backend = open_backend(self.backend)
+        elsewhere = self.is_place() and self.on != "here"
+        if self.threads > 1 and (self.jobs > 1 or elsewhere):
+            wrong = "--on" if elsewhere else "--jobs"
+            raise UsageError("--threads", f"is for runs here, one at a time; leave out {wrong}")
+        backends.share(backend, self.threads, "--threads", note)
+        return backend
 
     def _confine(self) -> None:
         """Shut in user code of this process and of those that it starts."""
@@ -181,7 +195,7 @@ class Running:
         """As the campaign takes it: None is one a core."""
         if self.jobs < 0:
             raise UsageError("--jobs", f"`{self.jobs}` must be at least 1, or 0 for one a core")
-        return self.jobs or None
+        return 1 if self.threads > 1 else self.jobs or None
 
     def recovery_name(self) -> str | None:
         """The ns-3 name, or None if not given."""

@@ -1,5 +1,6 @@
 //! Events: what they say, and in which order they run.
 
+pub mod journal;
 mod queue;
 
 use std::cmp::Ordering;

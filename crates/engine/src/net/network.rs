@@ -10,6 +10,7 @@
 
 mod added_delays;
 mod common;
+mod crossing;
 mod forwarding;
 mod fragmentation;
 mod lanes;
@@ -36,6 +37,7 @@ use crate::packet::{Beside, Flags, Image, PPP_HEADER, Packet, PacketId, PacketPo
 use common::{Common, NO_ROUTE};
 use lanes::Flight;
 
+pub use crossing::{Crossing, LONGEST_CROSSING};
 pub use forwarding::Forwarding;
 pub use fragmentation::Fragmentation;
 pub use lookahead::{Arriving, Lookahead};
@@ -94,6 +96,8 @@ pub struct Network {
     is_crowded: bool,
     /// Arrivals are looked at before their time, for one of the two.
     pub looks_ahead: bool,
+    /// Where packets from other parts of the network wait, by how long they fly.
+    foreign_lanes: Vec<(Time, u32)>,
 }
 
 impl Network {
@@ -120,6 +124,7 @@ impl Network {
             is_large,
             is_crowded: false,
             looks_ahead: false,
+            foreign_lanes: Vec::new(),
         }
     }
 

@@ -2,6 +2,8 @@
 
 pub mod build;
 pub mod openings;
+#[cfg(not(target_family = "wasm"))]
+pub mod parallel;
 pub mod recorder;
 pub mod recording;
 pub mod schedule;

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ccperf.algorithms.user_code import names
 from ccperf.errors import UsageError, unknown
@@ -98,6 +98,16 @@ class Backend(Protocol):
         ...
 
 
+@runtime_checkable
+class Threaded(Protocol):
+    """A backend whose runs threads can share."""
+
+    #: So many share each run.
+    threads: int
+    #: Told why one of them makes a run after all.
+    tell: Callable[[str], None]
+
+
 def settings(name: str, scenario: Runnable) -> Mapping[str, str]:
     """What a backend sets for a scenario that its users may not expect, by name.
 
@@ -140,6 +150,23 @@ def get(name: str) -> Backend:
     module, _, cls = place.partition(":")
     backend: Backend = getattr(import_module(module), cls)()
     return backend
+
+
+def share(
+    backend: Backend, threads: int, field: str, tell: Callable[[str], None] | None = None
+) -> None:
+    """Let so many threads share each run; `tell` is told why one of them makes a run after all.
+
+    Raises:
+        UsageError: names the field, if that cannot be.
+    """
+    if isinstance(threads, bool) or threads < 1:
+        raise UsageError(field, f"`{threads}` must be at least 1")
+    if threads > 1:
+        if not isinstance(backend, Threaded):
+            raise UsageError(field, f"`{backend.name}` runs on one thread; leave it out")
+        backend.threads = threads
+        backend.tell = tell or backend.tell
 
 
 def is_registered(backend: Backend) -> bool:

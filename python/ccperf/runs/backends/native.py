@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ from ccperf.errors import RunError, UsageError
 from ccperf.runs import backends
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ccperf.runs.backends import Progress
     from ccperf.runs.recording import Recording
@@ -48,6 +50,11 @@ class Native:
         return None
 
     def __init__(self) -> None:
+        #: So many threads share each run of a network of several racks.
+        self.threads = 1
+        #: Told why one thread makes a run after all.
+        self.tell: Callable[[str], None] = _warn
+        self._told: set[str] = set()
         #: What was loaded by `prepare`: names with their digests and attributes.
         self._loads: set[str] = set()
 
@@ -95,6 +102,10 @@ class Native:
             if progress:
                 progress(1.0)
             return _of_user_code(found, scenario)
+        if self.threads > 1 and not packets and (tables := self._in_parts(lowered, progress)):
+            if progress:
+                progress(1.0)
+            return Recording(tables)
         try:
             simulation = _native.Simulation(lowered, packets)
             stop_ns = simulation.stop_ns
@@ -108,6 +119,29 @@ class Native:
         if progress:
             progress(1.0)
         return Recording(tables)
+
+    def _in_parts(self, lowered: str, progress: Progress | None) -> Mapping[str, Any] | None:
+        """The tables, if threads can share this run; or else a warning says why not."""
+        stop_ns = json.loads(lowered)["stop_ns"]
+
+        def watch(now_ns: int) -> None:
+            if progress:
+                progress(min(now_ns / stop_ns, 1.0))
+
+        try:
+            found = _native.run_in_parts(lowered, self.threads, watch)
+        except OSError as error:
+            raise RunError(str(error)) from error
+        if isinstance(found, str):
+            if found not in self._told:
+                self._told.add(found)
+                self.tell(f"one thread runs it: this run {found}")
+            return None
+        return found
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def _of_user_code(tables: Mapping[str, Any], scenario: Runnable) -> Recording:

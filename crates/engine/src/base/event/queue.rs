@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::journal::{History, Journal, ROOM};
 use super::{EVENT_BITS, Entry, Event, Key};
 use crate::base::time::Time;
 
@@ -157,6 +158,8 @@ pub struct EventQueue {
     now: Key,
     next_number: u64,
     pending: Pending,
+    /// Which event has drawn which numbers, where a network is run in parts.
+    journal: Option<Box<Journal>>,
     /// Queue every event that ns-3 would queue: what the tests compare the shortcuts with.
     pub plain: bool,
 }
@@ -245,8 +248,68 @@ impl EventQueue {
         let is_next = key.time == self.now.time && key < next.key();
         if is_next {
             self.now = key;
+            if self.journal.is_some() {
+                self.note_skipped();
+            }
         }
         is_next
+    }
+
+    /// From now on it is noted which event draws which numbers.  Returns the first number that is drawn from now on;
+    /// those before are the same in all parts.
+    pub fn keep_journal(&mut self) -> u64 {
+        self.journal = Some(Box::default());
+        self.next_number += ROOM;
+        self.next_number
+    }
+
+    /// If an event is due by `until`, it will run next: another than the one before.  Returns whether it is.
+    pub fn note_next(&mut self, until: Time) -> bool {
+        while self.pending.len > 0 || self.pending.refill() {
+            let first = self.pending.first();
+            if first.time <= until.0 {
+                self.note(first.key());
+                return true;
+            }
+            if self.pending.len > 0 {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Between the numbers of this event, which is another than the one before, and those of that there is room for those
+    /// of other parts.
+    fn note(&mut self, event: Key) {
+        if let Some(journal) = &mut self.journal {
+            self.next_number = journal.note(event, self.next_number);
+        }
+    }
+
+    #[cold]
+    fn note_skipped(&mut self) {
+        self.note(self.now);
+    }
+
+    /// A window of time begins, and with it a chapter.
+    pub fn begin_chapter(&mut self, start: Time) {
+        if let Some(journal) = &mut self.journal {
+            (journal.chapter.start, journal.chapter.first) = (start, self.next_number);
+        }
+    }
+
+    /// It ends, and is put into `history`.
+    pub fn end_chapter(&mut self, history: &mut History) {
+        if let Some(journal) = &mut self.journal {
+            journal.end(self.next_number, history);
+            self.next_number += ROOM;
+        }
+    }
+
+    /// When the next event is due.
+    pub fn next_time(&self) -> Time {
+        let Pending { len, rest_first, .. } = self.pending;
+        Time(if len > 0 { self.pending.first().time } else { rest_first.time })
     }
 
     /// Whether finding an event's place takes a search.
@@ -261,7 +324,12 @@ impl EventQueue {
 
     /// Stops where numbers would no longer fit beside their events.
     pub fn check_numbers(&self) {
-        assert!(self.next_number >> (64 - EVENT_BITS) == 0, "a run has at most 2^36 events");
+        assert!(self.has_numbers(), "a run has at most 2^36 events");
+    }
+
+    /// Whether numbers still fit beside their events.
+    pub fn has_numbers(&self) -> bool {
+        self.next_number >> (64 - EVENT_BITS) == 0
     }
 }
 

@@ -105,6 +105,9 @@ pub struct Hosts {
     /// Places of nobody.
     free: Vec<u32>,
     transfers: Option<Transfers>,
+    /// Where the two ends of a transfer may be in different parts of the network: those that are over here.  They go
+    /// when they are over everywhere.
+    over: Option<Vec<u32>>,
 }
 
 impl Hosts {
@@ -117,7 +120,39 @@ impl Hosts {
         let (flows, end) = (of_transfers.start as u32, endpoints.len() as u32);
         let nowhere = of_transfers.map(|_| NOWHERE);
         let places = (0..flows).chain(nowhere).chain(flows..end).collect();
-        Hosts { endpoints, places, free: Vec::new(), transfers }
+        Hosts { endpoints, places, free: Vec::new(), transfers, over: None }
+    }
+
+    /// From now on a transfer that is over stays until [`Hosts::let_go`].
+    pub fn keep_over(&mut self) {
+        self.over = Some(Vec::new());
+    }
+
+    /// Transfers that are over since the last call, some of them more than once.
+    pub fn take_over(&mut self) -> Vec<u32> {
+        self.over.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Whether nothing happens at the ends of a transfer that are here, and none of its packets is here.
+    pub fn is_over(&self, flow: u32, network: &Network) -> bool {
+        let place = self.places[flow as usize] as usize;
+        let is_silent = self.endpoints.get(place).is_none_or(|ends| ends.over().is_some());
+        is_silent && !network.is_under_way(flow)
+    }
+
+    /// A transfer is over everywhere.
+    pub fn let_go(&mut self, flow: u32, network: &mut Network) {
+        let place = self.places[flow as usize];
+        if place != NOWHERE {
+            self.remove(flow, place, network);
+        }
+    }
+
+    /// A packet of a flow whose source is in another part of the network comes to this one, where its receiver is.
+    pub fn expect(&mut self, flow: u32) {
+        if self.places[flow as usize] == NOWHERE {
+            self.admit(flow);
+        }
     }
 
     #[inline(always)]
@@ -172,17 +207,21 @@ impl Hosts {
     /// Lets a transfer go if it is over.
     #[inline]
     fn dismiss(&mut self, place: u32, network: &mut Network) {
-        let endpoint = &self.endpoints[place as usize];
-        if let Some(flow) = endpoint.over()
-            && !network.is_under_way(flow)
-            && let Some(transfers) = &mut self.transfers
-        {
-            let outcome = endpoint.get().map(|ends| ends.outcome()).unwrap_or_default();
-            transfers.note_end(flow, outcome, network.events());
-            self.endpoints[place as usize] = AnyEndpoint::Nobody;
-            self.places[flow as usize] = NOWHERE;
-            self.free.push(place);
+        let Some(flow) = self.endpoints[place as usize].over() else { return };
+        if let Some(over) = &mut self.over {
+            over.push(flow);
+        } else if !network.is_under_way(flow) {
+            self.remove(flow, place, network);
         }
+    }
+
+    fn remove(&mut self, flow: u32, place: u32, network: &mut Network) {
+        let Some(transfers) = &mut self.transfers else { return };
+        let outcome = self.endpoints[place as usize].get().map(|ends| ends.outcome());
+        transfers.note_end(flow, outcome.unwrap_or_default(), network.events());
+        self.endpoints[place as usize] = AnyEndpoint::Nobody;
+        self.places[flow as usize] = NOWHERE;
+        self.free.push(place);
     }
 
     /// The ends of this flow; none of a transfer that has not begun, or is over.

@@ -72,12 +72,7 @@ impl EcnFeedback for Accurate {
         }
     }
 
-    fn read(
-        &mut self,
-        packet: &Packet,
-        option: Option<&EcnOption>,
-        may_answer: bool,
-    ) -> Packet {
+    fn read(&mut self, packet: &Packet, option: Option<&EcnOption>, may_answer: bool) -> Packet {
         self.bytes().came = option.copied();
         if packet.flags.has(Flags::SYN) {
             return *packet;

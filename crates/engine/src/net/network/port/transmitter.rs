@@ -5,6 +5,7 @@ use super::DelayVariation;
 use crate::base::event::{Event, Key, PortEvent};
 use crate::base::time::{Rate, Time};
 use crate::net::network::common::Common;
+use crate::net::network::crossing::Leaving;
 use crate::net::network::lanes::{Flight, Transmission};
 use crate::net::routing::{NextHop, Place};
 use crate::packet::{Packet, PacketId};
@@ -58,8 +59,10 @@ pub struct Transmitter {
     pub is_plain: bool,
     /// The end of the present transmission is queued as an event.
     is_completion_queued: bool,
-    /// Packets do not all fly equally long: some flows have longer paths, or `variation` says how long.
+    /// Packets do not all fly equally long: some flows have longer paths, `variation` says how long, or some leave.
     is_uneven: bool,
+    /// Some go on in another part of the network.
+    may_leave: bool,
     variation: Option<Box<DelayVariation>>,
 }
 
@@ -72,6 +75,7 @@ impl Transmitter {
             is_plain: false,
             is_completion_queued: false,
             is_uneven: variation.is_some(),
+            may_leave: false,
             busy_until: Key::default(),
             sizes: Sizes::default(),
             delay,
@@ -184,7 +188,9 @@ impl Transmitter {
             duration = by.flight(now, duration);
         }
         let key = Key { time: now + duration, number: number + 1 };
-        if variation.is_some() {
+        if self.may_leave && common.is_here.get(next.index()) == Some(&false) {
+            common.leaving.push(Leaving { flight, duration, key, by: events.now() });
+        } else if variation.is_some() {
             common.flights.start_alone(key, flight, events);
         } else {
             common.flights.start(lane, duration, key, flight, events);
@@ -194,6 +200,12 @@ impl Transmitter {
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
         Size(size)
+    }
+
+    /// Some of what is sent here goes on in another part of the network.
+    pub fn let_leave(&mut self) {
+        self.may_leave = true;
+        self.is_uneven = true;
     }
 
     /// Some flows that begin here have longer paths than others.
