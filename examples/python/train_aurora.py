@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ def play(numbers: list[float], env: CongestionEnv, seed: int) -> float:
     return total / seconds
 
 
-def paths(rng: np.random.Generator) -> list[CongestionEnv]:
+def paths(rng: np.random.Generator, action: str = "rate") -> list[CongestionEnv]:
     """Paths drawn anew, half of them with random losses."""
     made = []
     for lossy in (False, True) * (PATHS // 2):
@@ -51,24 +52,35 @@ def paths(rng: np.random.Generator) -> list[CongestionEnv]:
         buffer = f"{rng.integers(1, 5)}bdp"
         if lossy:
             loss = round(float(rng.uniform(0.001, 0.01)), 4)
-            env = CongestionEnv("loss_resilience", action="rate", loss=loss, stop_time="4s")
+            env = CongestionEnv("loss_resilience", action=action, loss=loss, stop_time="4s")
         else:
-            env = CongestionEnv(rate=rate, rtt=rtt, buffer=buffer, action="rate", stop_time="4s")
+            env = CongestionEnv(rate=rate, rtt=rtt, buffer=buffer, action=action, stop_time="4s")
         made.append(env)
     return made
 
 
-def train(seed: int = 1) -> list[float]:
+def learn(
+    count: int,
+    play: Callable[[list[float], CongestionEnv, int], float],
+    paths: Callable[[np.random.Generator], list[CongestionEnv]],
+    seed: int,
+    generations: int = GENERATIONS,
+) -> list[float]:
+    """So many numbers that play well."""
     rng = np.random.default_rng(seed)
-    mean, spread = np.zeros(NUMBERS), np.ones(NUMBERS)
-    for generation in range(GENERATIONS):
+    mean, spread = np.zeros(count), np.ones(count)
+    for generation in range(generations):
         envs = paths(rng)
-        drawn = mean + spread * rng.standard_normal((POLICIES, NUMBERS))
+        drawn = mean + spread * rng.standard_normal((POLICIES, count))
         rewards = [np.mean([play(list(numbers), env, 1) for env in envs]) for numbers in drawn]
         best = drawn[np.argsort(rewards)[-BEST:]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.03
         print(f"generation {generation + 1}: reward {max(rewards):.3f} at best")
     return [round(float(number), 4) for number in mean]
+
+
+def train(seed: int = 1) -> list[float]:
+    return learn(NUMBERS, play, paths, seed)
 
 
 if __name__ == "__main__":
