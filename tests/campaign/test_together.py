@@ -162,7 +162,8 @@ def test_who_waits_says_so_and_goes_on_when_the_other_ends(path: Path, tmp_path:
         holder.kill()
 
     with Store(path, "a") as store:
-        report = campaign.run(wanted, store, backend, progress=campaign.Lines(say))
+        # One at a time, so that they begin in their order.
+        report = campaign.run(wanted, store, backend, jobs=1, progress=campaign.Lines(say))
     holder.communicate()
     assert said == ["waiting for 2 runs that another process is making"]
     assert report.ok

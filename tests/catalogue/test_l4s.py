@@ -86,11 +86,12 @@ def test_with_many_flows_the_coupled_laws_hold() -> None:
     """DualPI2 squares a probability that follows CUBIC's sawtooth: the mean of squares
     is above the square of the mean, and CUBIC gets less. Of sixteen flows these average out.
     """
-    few, many = (l4s.parts("25ms", flows, 1) for flows in (4, 16))
-    for of in (few, many):
+    few, many = ([l4s.parts("25ms", flows, seed) for seed in (1, 2, 3)] for flows in (4, 16))
+    for of in few + many:
         assert of.ratio == pytest.approx(of.prague * of.cubic * of.coupling)
-    assert many.ratio == pytest.approx(1, abs=0.1)
-    assert 1 < many.coupling < 1.12 < few.coupling
+    assert np.mean([of.ratio for of in many]) == pytest.approx(1, abs=0.1)
+    couplings = [np.mean([of.coupling for of in runs]) for runs in (many, few)]
+    assert 1 < couplings[0] < couplings[1] - 0.03
     # Each follows the marks or losses that it gets.
-    assert many.prague == pytest.approx(1, abs=0.05)
-    assert many.cubic == pytest.approx(1, abs=0.1)
+    assert np.mean([of.prague for of in many]) == pytest.approx(1, abs=0.05)
+    assert np.mean([of.cubic for of in many]) == pytest.approx(1, abs=0.1)

@@ -189,7 +189,7 @@ def test_parameters_name_runs(capsys: pytest.CaptureFixture[str]) -> None:
             ["show", "--kk", "1"],
             "--kk: unknown parameter `kk` (did you mean `k`?)",
         ),
-        (["show", "cubic", "--k", "1"], "--cc, --k and the like choose a run"),
+        (["show", "cubic", "--k", "1"], "choose a run by --cc, --k and the like alone"),
         (["show", "--k", "9"], "there is none of that choice"),
         (["diff", "--k", "1", "--qdisc", "codel"], "2 runs must be named, not 1: "),
         (["diff"], "2 runs must be named, not 0; `ccperf runs` lists them"),

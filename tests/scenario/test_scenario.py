@@ -387,6 +387,7 @@ def test_socket_attributes_are_those_of_ns3() -> None:
     }
     own = {param["ns3"] for param in params if param["is_own"]}
     assert own == {
+        "AccEcnOption",
         "EcnFeedback",
         "Profile",
         "ReorderingTolerance",

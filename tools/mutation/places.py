@@ -60,6 +60,7 @@ LEFT_OUT = (
 )
 #: What ns-3 does not have, so that no comparison with it notices mistakes there: unit tests do.
 OWN = (
+    "base/event/journal.rs",
     "host/congestion/bbr3/",
     "host/congestion/copa.rs",
     "host/congestion/ledbat_pp.rs",
@@ -73,14 +74,19 @@ OWN = (
     "host/tcp/ecn/accurate.rs",
     "host/tcp/ecn/option.rs",
     "host/tcp/acks/quick.rs",
+    "host/tcp/loss/forward.rs",
     "host/tcp/loss/rack.rs",
     "host/tcp/loss/reordering_window.rs",
     "host/tcp/loss/tail_probe.rs",
     "host/tcp/loss/undo.rs",
     "host/tcp/profile/linux.rs",
     "host/tcp/resequencing.rs",
+    "host/tcp/rtt/deliveries.rs",
     "host/tcp/rtt/windowed.rs",
     "host/tcp/segmentation/deferral.rs",
+    "host/tcp/ticks.rs",
+    "host/tcp/validation/",
+    "net/network/crossing.rs",
     "net/network/pauses.rs",
     "net/network/port/pausable.rs",
     "net/network/telemetry.rs",
@@ -91,9 +97,11 @@ OWN = (
 )
 #: What answers whether a scenario makes sense, before it runs.
 CHECKS = ("check",)
-#: Functions that do nothing in what ns-3 has: of data that is held back until it is in order, and
-#: of losses that wait for late segments, or are marked one by one.  Unit tests judge them, too.
+#: Functions that do nothing in what ns-3 has: of data that is held back until it is in order, of
+#: losses that wait for late segments, or are marked one by one, and of runs in parts.  Unit tests
+#: judge them, too.
 OFF_IN_NS3 = {
+    "base/event/queue.rs": ("keep_journal", "note_next", "note", "begin_chapter", "end_chapter"),
     "host/tcp/scoreboard/losses.rs": ("mark_lost_while", "first_lost_of_all"),
     "host/tcp/reassembly.rs": ("duplicate",),
     "host/tcp/scoreboard.rs": ("oldest_departure",),
