@@ -56,20 +56,20 @@ GOODPUT = 1448 / 1502
 THRESHOLD = 0.02
 
 
-def products(rate: str, rtt: str) -> float:
+def bdp_bytes(rate: str, rtt: str) -> float:
     """The bandwidth-delay product, in bytes."""
     return _native.parse_rate(rate) * _native.parse_time(rtt) / 8e9
 
 
-#: Packets that a probe of 1.25 products sends in a round.
-PROBE = round(1.25 * products(LOSS_RATE, LOSS_RTT) / 1502)
+#: Packets that a probe of 1.25 BDP sends in a round.
+PROBE = round(1.25 * bdp_bytes(LOSS_RATE, LOSS_RTT) / 1502)
 
 
 def competition(
     cc: str, rate: str, rtt: str, buffer: float, seed: int, send_buffer: int = LARGE
 ) -> Scenario:
     """One flow of BBR and one of CUBIC, with Linux's TCP; who starts first depends on the seed."""
-    packets = max(1, round(buffer * products(rate, rtt) / PACKET))
+    packets = max(1, round(buffer * bdp_bytes(rate, rtt) / PACKET))
     starts = [f"{137 * seed}ms", "0s"] if seed % 2 else ["0s", f"{137 * seed}ms"]
     return dumbbell(
         rate=rate,
@@ -106,7 +106,7 @@ def model(rate: str, rtt: str, buffer: float) -> float | None:
     """
     if buffer < 1:
         return None
-    packets = buffer * products(rate, rtt) / PACKET
+    packets = buffer * bdp_bytes(rate, rtt) / PACKET
     p = max(0.0, 0.5 - 1 / (2 * buffer) - 4 / packets)
     round_trip = _native.parse_time(rtt) / 1e9
     return (1 - p) * (1 - (buffer * round_trip + 0.2 + round_trip) / 10)
@@ -193,7 +193,7 @@ def under_losses(cc: str, loss: float, seed: int) -> float:
     """Share of what the link could carry."""
     scenario = dumbbell(
         rate=LOSS_RATE,
-        qlen=f"{round(products(LOSS_RATE, LOSS_RTT) / PACKET)}p",
+        qlen=f"{round(bdp_bytes(LOSS_RATE, LOSS_RTT) / PACKET)}p",
         rtts=[LOSS_RTT],
         cc=[cc],
         loss=loss,
@@ -231,11 +231,20 @@ def kernel_shares(run: bool) -> dict[float, float]:
     return {float(buffer): of for buffer, of in kept.items()}
 
 
-def draw(
-    panels: Sequence[tuple[str, Mapping[float, Summary], Mapping[float, Published], bool]],
-) -> None:
+@dataclass(frozen=True)
+class Panel:
+    """Shares by the queue in BDP; `modelled` is the path of those that have a closed form."""
+
+    title: str
+    modelled: tuple[str, str] | None
+    ours: Mapping[float, Summary]
+    printed: Mapping[float, Published]
+
+
+def draw(panels: Sequence[Panel]) -> None:
     figure, axes = plt.subplots(1, len(panels), figsize=(11, 3), sharey=True, layout="constrained")
-    for axis, (title, ours, printed, is_modelled) in zip(axes, panels, strict=True):
+    for axis, panel in zip(axes, panels, strict=True):
+        ours, printed = panel.ours, panel.printed
         axis.errorbar(
             list(ours),
             [found.mean for found in ours.values()],
@@ -256,12 +265,11 @@ def draw(
             capsize=3,
             label="FABRIC, published",
         )
-        if is_modelled:
-            path = tuple(title.partition(", ")[2].split(", "))
-            curve = {buffer: model(path[0], path[1], buffer) for buffer in BUFFERS if buffer >= 1}
+        if panel.modelled:
+            curve = {buffer: model(*panel.modelled, buffer) for buffer in BUFFERS if buffer >= 1}
             axis.plot(list(curve), list(curve.values()), color="black", label="Ware et al.")
         axis.axhline(0.5, color="grey", linewidth=0.5)
-        axis.set(xscale="log", ylim=(0, 1), xlabel="queue [BDP]", title=title)
+        axis.set(xscale="log", ylim=(0, 1), xlabel="queue [BDP]", title=panel.title)
         axis.set_xticks([0.1, 1, 10, 64], ["0.1", "1", "10", "64"])
         axis.title.set_fontsize("medium")
     axes[0].set_ylabel("share of BBR beside CUBIC")
@@ -278,7 +286,7 @@ def main() -> None:
     if options.only_kernel:
         return
     data = json.loads(PUBLISHED.read_text(encoding="utf-8"))
-    panels: list[tuple[str, dict[float, Summary], dict[float, Published], bool]] = []
+    panels: list[Panel] = []
     tables: list[str] = []
     verdicts: list[str] = []
     for cc in NAMES:
@@ -291,7 +299,7 @@ def main() -> None:
             }
             printed = published(data, cc, *path)
             title = f"{NAMES[cc]}, {path[0]}, {path[1]}"
-            panels.append((title, ours, printed, cc == "bbr"))
+            panels.append(Panel(title, path if cc == "bbr" else None, ours, printed))
             verdicts += [verdict(ours[buffer], printed[buffer]) for buffer in printed]
             tables += ["", f"### {title}", ""]
             tables += table(cc, path, ours, printed, kernel if path == KERNEL_PATH else {})
@@ -329,9 +337,9 @@ Published numbers:
   testbed FABRIC, three trials, from the data behind figures 2 (BBRv1) and 5 (BBRv3).
 * R. Ware, M. K. Mukerjee, S. Seshan, J. Sherry, "Modeling BBR's Interactions with Loss-Based
   Congestion Control", IMC 2019: the column "model", a closed form for BBRv1. With a queue of X
-  products and q packets CUBIC gets p = 1/2 - 1/(2 X) - 4/q. Of the rest BBR loses what it is
+  BDP and q packets CUBIC gets p = 1/2 - 1/(2 X) - 4/q. Of the rest BBR loses what it is
   silent, q/c + 0.2 s + l every 10 s. The paper gives a median error of 5 %.
-* Below one product we found figures only, and no numbers: D. Zeynali et al., "Promises and
+* Below 1 BDP we found figures only, and no numbers: D. Zeynali et al., "Promises and
   Potential of BBRv3", PAM 2024, says that BBRv3 struggles to share equitably with CUBIC over a
   wide range of conditions. These rows are ours alone.
 
@@ -341,17 +349,17 @@ A row agrees if our mean is within the published trials, widened by our interval
 
 Why others differ, as far as we know:
 
-* *BBRv1 up to eight products.* The engine's `bbr` is ns-3's class. On the path of 10 Mbps Linux's
+* *BBRv1 up to 8 BDP.* The engine's `bbr` is ns-3's class. On the path of 10 Mbps Linux's
   own `bbr` in virtual time (one run) is within 0.03 of the testbed there, so what ours has more
   is the class's deviations, which `ccperf show bbr` lists.
-* *32 and 64 products.* Such a queue holds up to 12 MB, and Linux's autotuning gives a sender 4 MB
+* *32 and 64 BDP.* Such a queue holds up to 12 MB, and Linux's autotuning gives a sender 4 MB
   at most, so that CUBIC cannot fill it. Ours may have 64 MB. With 4 MB at 50 Mbps BBRv1 comes to
-  the testbed's share with 64 products, and goes away from it with 32; BBRv3 stays far:
+  the testbed's share with 64 BDP, and goes away from it with 32; BBRv3 stays far:
 
 {small}
 
-* *BBRv3 with one or two products at 50 Mbps, and with 32 or more.* Who starts first, and 10 s
-  between the starts, leave it at 0.4 to 0.7 with 32 products and 0.3 to 0.6 with 64 (50 Mbps,
+* *BBRv3 with 1 or 2 BDP at 50 Mbps, and with 32 or more.* Who starts first, and 10 s
+  between the starts, leave it at 0.4 to 0.7 with 32 BDP and 0.3 to 0.6 with 64 (50 Mbps,
   three seeds each). The testbed ran Google's code of 2023; ours is version 06 of the draft, of
   2026, which changed DRAIN, probing and bounds since. Which change does it is open: there is no
   kernel with BBRv3 here to take apart.
@@ -363,7 +371,7 @@ round loses, not for a mean. On {path}, five seeds, share of what the link can c
 
 {losses}
 
-The last column is a closed form. A probe sends 1.25 products, {probe} packets, in a round. It
+The last column is a closed form. A probe sends 1.25 BDP, {probe} packets, in a round. It
 ends if more than 2 % of them are lost: a tail of the binomial distribution. At 1 % chance spoils
 one probe in seventeen, at 2 % two of five, at 3 % three of four. A spoiled probe lowers the bound
 on what may be in flight (`inflight_longterm`), to 0.7 of the target at the least, and the next

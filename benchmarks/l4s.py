@@ -31,29 +31,37 @@ RATES = ("10Mbps", "40Mbps", "100Mbps", "200Mbps")
 RTTS = ("5ms", "10ms", "25ms", "50ms", "100ms")
 SEEDS = (1, 2, 3)
 BEGIN = 10e9
-#: Of Prague and Reno-friendly CUBIC at the same round trip: tests/catalogue/test_l4s.py.
-LAW = (1 + math.sqrt(3)) / (2 * math.sqrt(1.5))
+#: Of a window: Prague's with p_L, CUBIC's with the root of p_C (tests/catalogue/test_l4s.py).
+PRAGUE_LAW, CUBIC_LAW = 1 + math.sqrt(3), math.sqrt(1.5)
+#: Of the rates of both at the same round trip, with the coupling of two.
+LAW = PRAGUE_LAW / (2 * CUBIC_LAW)
 ALONE = {"Prague": "prague", "DCTCP, ECT(1)": "dctcp:UseEct0=false", "CUBIC": "cubic"}
 
 
-def beside_cubic(rate: str, rtt: str, seed: int) -> tuple[float, float]:
-    """The ratio of rates, Prague's over CUBIC's, and the law's."""
+def rates_and_trips(
+    rate: str, rtt: str, seed: int, begin: float
+) -> tuple[list[float], list[float]]:
+    """From `begin` on, in ns: bytes and smoothed round trips in ns of Prague and of CUBIC."""
     result = ccperf.run(
         "l4s", cc="prague", rate=rate, rtts=f"[{rtt},{rtt}]", seed=seed, stop_time="60s"
     )
     samples = result.recording.flow_samples
     rates, trips = [], []
     for flow in (0, 1):
-        of = (samples["time_ns"] >= BEGIN) & (samples["flow"] == flow)
+        of = (samples["time_ns"] >= begin) & (samples["flow"] == flow)
         acked = samples["acked_bytes"][of]
         rates.append(float(acked[-1] - acked[0]))
         trips.append(float(np.mean(samples["srtt_ns"][of])))
+    return rates, trips
+
+
+def beside_cubic(rate: str, rtt: str, seed: int) -> tuple[float, float]:
+    """The ratio of rates, Prague's over CUBIC's, and the law's."""
+    rates, trips = rates_and_trips(rate, rtt, seed, BEGIN)
     virtual = max(trips[0], 25e6)
     return rates[0] / rates[1], LAW * trips[1] / virtual
 
 
-#: Of a window: Prague's with p_L, CUBIC's with the root of p_C.
-PRAGUE_LAW, CUBIC_LAW = 1 + math.sqrt(3), math.sqrt(1.5)
 END = 60
 
 

@@ -80,18 +80,27 @@ def mice(law: str) -> list[str]:
     ]
 
 
+def shares_while(recording: Recording, step_ns: float, senders: int) -> Any:
+    """Bytes of each sender in the second half of each step: a row a step."""
+    samples = recording.flow_samples
+    received = samples.array("received_bytes").reshape(-1, senders)
+    times = samples.array("time_ns").reshape(-1, senders)[:, 0]
+    ends = np.arange(1, 2 * senders) * step_ns
+    last, first = (received[np.searchsorted(times, at) - 1] for at in (ends, ends - step_ns / 2))
+    return (last - first).astype(float)
+
+
+def jain(shares: Any) -> float:
+    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
+
+
 def joining(law: str) -> list[str]:
     """Jain's index of two, three and four senders in the second half of a step, and what the last
     one has when it is alone again, in Gbps."""
-    samples = run("pfc_joining", law).flow_samples
-    received = samples.array("received_bytes").reshape(-1, 4)
-    times = samples.array("time_ns").reshape(-1, 4)[:, 0] / 1e6
-    ends = np.arange(1, 8) * 5.0
-    last, first = (received[np.searchsorted(times, at) - 1] for at in (ends, ends - 2.5))
-    had = (last - first).astype(float)
-    there = [had[n - 1, :n] for n in (2, 3, 4)]
-    indices = [own.sum() ** 2 / len(own) / (own**2).sum() for own in there]
-    return [*(f"{each:.3f}" for each in indices), f"{had[6, 3] * 8 / 2.5e6:.1f} Gbps"]
+    step, senders = 5e6, 4
+    had = shares_while(run("pfc_joining", law), step, senders)
+    indices = [jain(had[n - 1, :n]) for n in range(2, senders + 1)]
+    return [*(f"{each:.3f}" for each in indices), f"{had[-1, -1] * 8 / (step / 2):.1f} Gbps"]
 
 
 def main() -> None:

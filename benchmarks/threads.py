@@ -23,7 +23,7 @@ from ccperf.scenario import Scenario
 Tables = dict[str, Any]
 
 #: Ports of a switch, and simulated time.
-TREES = {"128 hosts": (8, "40ms"), "1,024 hosts": (16, "10ms")}
+TREES = {"128 hosts": (8, "40ms"), "1,024 hosts": (16, "20ms")}
 
 
 def made(scenario: Scenario, threads: int) -> tuple[float, float, Tables]:

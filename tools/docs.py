@@ -219,7 +219,7 @@ def algorithms() -> str:
 
 
 def rates() -> list[str]:
-    """The laws of rates over RoCE, which ns-3 has not: a table with who judged each, and each."""
+    """The laws of rates over RoCE, which ns-3 does not have, with who judged each."""
     specs = registry.algorithms("rate_control")
     rows = [
         [

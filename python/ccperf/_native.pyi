@@ -138,12 +138,12 @@ class Simulation:
         be written, RunError if the engine fails. The simulation cannot be used after that."""
 
 def run_in_parts(
-    lowered_json: str, threads: int, watch: Callable[[int], None]
+    lowered_json: str, threads: int, watch: Callable[[float], None]
 ) -> dict[str, dict[str, Column] | LongTable] | str:
     """Simulate parts of a network side by side, on at most so many threads; the tables are those of
-    :class:`Simulation`, to the byte. ``watch`` is told the simulated time in ns again and again;
-    what it raises ends the run. A text says why one thread is to run it: it ends a sentence that
-    begins with "this run". OSError and RunError as there."""
+    :class:`Simulation`, to the byte. ``watch`` is told the part that is done, from 0 to 1, again
+    and again; what it raises ends the run. A text says why one thread is to run it: it ends a
+    sentence that begins with "this run". OSError and RunError as there."""
 
 @final
 class ExternalControl:

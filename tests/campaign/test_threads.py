@@ -75,7 +75,7 @@ def test_why_one_thread_makes_it_is_said():
 
 
 def test_who_raises_while_watching_ends_the_run():
-    def watch(_: int) -> None:
+    def watch(_: float) -> None:
         raise KeyboardInterrupt
 
     scenario = loaded(fat_tree(4, FabricLink("10Gbps", "1us"), port=RED, host_port=RED))

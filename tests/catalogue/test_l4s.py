@@ -50,14 +50,7 @@ def test_alone_it_waits_a_millisecond_and_fills_the_link(tmp_path: Path) -> None
 
 def ratio(rtt: str, seed: int) -> tuple[float, float]:
     """Of the rates of Prague and CUBIC, and of their smoothed round trips."""
-    result = ccperf.run("l4s", cc="prague", rtts=f"[{rtt},{rtt}]", seed=seed, stop_time="60s")
-    samples = result.recording.flow_samples
-    rates, trips = [], []
-    for flow in (0, 1):
-        of = (samples["time_ns"] >= BEGIN * 1e9) & (samples["flow"] == flow)
-        acked = samples["acked_bytes"][of]
-        rates.append(float(acked[-1] - acked[0]))
-        trips.append(float(np.mean(samples["srtt_ns"][of])))
+    rates, trips = l4s.rates_and_trips("100Mbps", rtt, seed, BEGIN * 1e9)
     return rates[0] / rates[1], trips[0] / trips[1]
 
 

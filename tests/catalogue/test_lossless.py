@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from benchmarks.lossless import jain, shares_while
 
 import ccperf
 from ccperf.algorithms import registry
@@ -83,10 +84,6 @@ def paused(recording: Recording) -> float:
     return float(recording.pauses.array("paused_ns").max())
 
 
-def jain(shares: Any) -> float:
-    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
-
-
 @pytest.mark.parametrize("transport", ["hpcc", "swift"])
 def test_windows_of_hpcc_and_swift_need_no_pauses(transport: str) -> None:
     """As their papers say: a window, and one that follows each ACK, ends an incast in time."""
@@ -152,16 +149,6 @@ def test_a_mouse_waits_for_the_queue_of_the_elephants(transport: str) -> None:
     }
     if transport in expected:
         assert took.mean() == pytest.approx(expected[transport], rel=0.05)
-
-
-def shares_while(recording: Recording, step: float, senders: int) -> Any:
-    """Shares in the second half of each step, of what all have together."""
-    samples = recording.flow_samples
-    received = samples.array("received_bytes").reshape(-1, senders)
-    times = samples.array("time_ns").reshape(-1, senders)[:, 0]
-    ends = np.arange(1, 2 * senders) * step
-    last, first = (received[np.searchsorted(times, at) - 1] for at in (ends, ends - step / 2))
-    return last - first
 
 
 @pytest.mark.parametrize("transport", LAWS)

@@ -88,6 +88,21 @@ def test_a_release_in_ns3s_own_words_is_understood() -> None:
     assert named(with_tcp(Scenario.model_validate(TWO), "ns3-3.48")) == {"ns3-3.48", "ns3-dev"}
 
 
+def test_the_linux_profile_leaves_a_loss_recovery_that_was_asked_for() -> None:
+    asked = catalogue.get("aqm").scenario("TcpCubic", profile="linux", recovery="PrrRfc6937")
+    assert {flow.recovery for flow in asked.flows} == {"PrrRfc6937"}
+    usual = catalogue.get("aqm").scenario("TcpCubic", profile="linux")
+    assert {flow.recovery for flow in usual.flows} == {"TcpPrrRecovery"}
+
+
+def test_a_flow_of_another_tcp_keeps_its_loss_recovery() -> None:
+    first, *rest = TWO["flows"]  # type: ignore[misc]
+    own = {**first, "tcp": {"Profile": "ns3-3.48"}, "recovery": "TcpClassicRecovery"}
+    changed = with_tcp(Scenario.model_validate({**TWO, "flows": [own, *rest]}), "linux")
+    assert changed.flows[0].recovery == "TcpClassicRecovery"
+    assert changed.flows[1].recovery == "TcpPrrRecovery"
+
+
 @pytest.mark.parametrize(
     ("path", "data"),
     [

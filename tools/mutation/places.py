@@ -102,7 +102,7 @@ CHECKS = ("check",)
 #: judge them, too.
 OFF_IN_NS3 = {
     "base/event/queue.rs": ("keep_journal", "note_next", "note", "begin_chapter", "end_chapter"),
-    "host/hosts/mod.rs": ("keep_over", "take_over", "is_over", "let_go", "expect"),
+    "host/hosts/mod.rs": ("keep_finished", "take_finished", "is_over", "let_go", "expect"),
     "net/network/port/transmitter.rs": ("let_leave",),
     "host/tcp/scoreboard/losses.rs": ("mark_lost_while", "first_lost_of_all"),
     "host/tcp/reassembly.rs": ("duplicate",),

@@ -160,8 +160,8 @@ pub type SackBlocks = [SackBlock; 4];
 /// beginning (RFC 791, RFC 9293: 20 and at most 60 bytes).
 pub type Image = [u8; 80];
 
-/// What a packet carries: the fields of its headers that somebody reads, and its sizes.  SACK blocks,
-/// which few packets have, are kept beside it: see [`PacketPool::sacks`].
+/// What a packet carries: the fields of its headers that somebody reads, and its sizes.  SACK blocks
+/// and the option of accurate ECN, which few packets have, are kept beside it: see [`PacketPool::beside`].
 ///
 /// It fills a cache line.
 #[derive(Clone, Copy, Debug, Default)]

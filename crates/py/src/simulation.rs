@@ -89,9 +89,11 @@ pub fn run_in_parts<'py>(
     let outcome = detached(py, || {
         let lowered: Lowered = serde_json::from_str(lowered_json)
             .map_err(|e| Error::Scenario(format!("not a lowered scenario: {e}")))?;
+        let stop = lowered.stop_ns as f64;
         let mut tell = |now: Time| {
+            let done = (now.0 as f64 / stop).min(1.0);
             let told = Python::attach(|py| {
-                py.check_signals().and_then(|()| watch.call1(py, (now.0,)).map(drop))
+                py.check_signals().and_then(|()| watch.call1(py, (done,)).map(drop))
             });
             raised = told.err();
             raised.is_none()

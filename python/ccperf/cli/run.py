@@ -23,7 +23,6 @@ from ccperf.cli.options import (
     StopTime,
     cores,
     packets_file,
-    resolve,
     under_test,
     writable_file,
 )
@@ -538,12 +537,11 @@ def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) ->
     from ccperf.campaign import Point
     from ccperf.scenario import profiles
 
-    if running.recovery:
-        recovery = resolve("recovery", "--recovery", running.recovery)
+    if recovery := running.recovery_name():
         flows = tuple(f.model_copy(update={"recovery": recovery}) for f in scenario.flows)
         scenario = scenario.model_copy(update={"flows": flows})
     if profile := running.profile_name():
-        scenario = profiles.with_tcp(scenario, profile)
+        scenario = profiles.with_tcp(scenario, profile, recovery)
     numbers = seeds(seed, "--seed") if seed else [scenario.seed]
     scenarios = [scenario.model_copy(update={"seed": number}) for number in numbers]
     options = f" --backend {running.backend}" if running.backend != backends.DEFAULT else ""

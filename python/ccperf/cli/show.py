@@ -32,7 +32,7 @@ LISTED = {
     "figure": "figures",
     "backend": "backends",
 }
-_ALGORITHMS: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery", "routing", "rate_control")
+_ALGORITHMS = tuple(registry.WORDS)
 KINDS = ("experiment", *_ALGORITHMS, "metric", "profile", "run", *LISTED)
 
 

@@ -93,7 +93,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 #: TCPs of another kind than ns-3's, which all flows of any scenario may be given: whose parts they
 #: are made of, and the timeouts that go with them. Sizes stay the scenario's; loss recovery is the
-#: profile's.
+#: profile's, if none is asked for.
 TCPS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "linux": {
@@ -172,15 +172,18 @@ def over(own: Mapping[str, Any], name: str, path: str) -> dict[str, Any]:
     return {**profile, **own, "tcp": {**profile["tcp"], **tcp}}
 
 
-def with_tcp(scenario: Scenario, name: str) -> Scenario:
-    """The scenario as a release of ns-3, or one of `TCPS`, where it does not name another."""
+def with_tcp(scenario: Scenario, name: str, recovery: str | None = None) -> Scenario:
+    """The scenario as a release of ns-3, or one of `TCPS`, where it does not name another.
+
+    `recovery` is the loss recovery that was asked for, in place of that of one of `TCPS`.
+    """
     has_udp = has_routers(name)
     attributes = TCPS.get(name, {releases.ATTRIBUTE: name})
 
     def of(part: Flow | Stack) -> dict[str, Any]:
         changed: dict[str, Any] = {"tcp": {**attributes, **part.tcp}}
-        if name in TCPS and part.cc:
-            changed["recovery"] = PROFILES[name]["recovery"]
+        if name in TCPS and part.cc and releases.ATTRIBUTE not in part.tcp:
+            changed["recovery"] = recovery or PROFILES[name]["recovery"]
         return changed
 
     return scenario.model_copy(

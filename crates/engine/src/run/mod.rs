@@ -1,6 +1,8 @@
 //! A run: the network is built, simulated, and recorded.
 
 pub mod build;
+#[cfg(test)]
+mod dice;
 pub mod openings;
 #[cfg(not(target_family = "wasm"))]
 pub mod parallel;

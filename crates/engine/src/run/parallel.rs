@@ -4,9 +4,9 @@
 //! change sides, and each gets the place among the events of its new part that it would have had in one queue
 //! ([`crate::base::event::journal`]).  Who asks for more parts gets the same bytes sooner.
 
-mod division;
-mod meeting;
+mod barrier;
 mod merge;
+mod partition;
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,8 +23,8 @@ use crate::net::network::Crossing;
 use crate::packet::Beside;
 use crate::run::recording::Recording;
 use crate::run::simulate::Simulation;
-use division::Division;
-use meeting::Meeting;
+use barrier::Barrier;
+use partition::Partition;
 
 /// What became of a run in parts.
 #[derive(Debug)]
@@ -120,11 +120,11 @@ impl Board {
 
 struct Shared<'a> {
     scenario: &'a Lowered,
-    division: &'a Division,
+    partition: &'a Partition,
     /// By flow, the parts of its source and its destination.
     ends: Vec<[usize; 2]>,
     boards: Vec<Board>,
-    meeting: Meeting,
+    barrier: Barrier,
     /// Why it could not go on in parts.
     lost: Mutex<Option<Failed>>,
 }
@@ -151,8 +151,9 @@ impl From<Lost> for Failed {
     }
 }
 
-/// So many rows for each port are remembered of what has scheduled what, of 16 bytes each: that of about a thousand windows.
-const ROWS: usize = 1 << 10;
+/// So many rows for each port are kept of what has scheduled what, of 16 bytes each: those of some
+/// thousand windows.
+const ROWS: usize = 1 << 12;
 
 /// In small networks, where whole runs may be in lockstep: 4 MB.
 const LEAST_ROWS: usize = 1 << 18;
@@ -170,17 +171,17 @@ pub fn run(
     threads: usize,
     watch: &mut dyn FnMut(Time) -> bool,
 ) -> Result<Outcome, Error> {
-    let division = match Division::new(scenario, threads) {
-        Ok(division) => division,
+    let partition = match Partition::new(scenario, threads) {
+        Ok(partition) => partition,
         Err(why) => return Ok(Outcome::Alone(why)),
     };
-    let parts = division.parts;
+    let parts = partition.parts;
     let shared = Shared {
         scenario,
-        ends: ends(scenario, &division),
-        division: &division,
+        ends: ends(scenario, &partition),
+        partition: &partition,
         boards: (0..parts).map(|_| Board::new(parts)).collect(),
-        meeting: Meeting::new(parts),
+        barrier: Barrier::new(parts),
         lost: Mutex::new(None),
     };
     let recordings = thread::scope(|scope| {
@@ -196,7 +197,7 @@ pub fn run(
     });
     match (recordings, shared.lost.into_inner().unwrap_or_else(PoisonError::into_inner)) {
         (Some(recordings), None) => {
-            let merged = merge::merge(scenario, &division, &shared.ends, recordings)?;
+            let merged = merge::merge(scenario, &partition, &shared.ends, recordings)?;
             Ok(Outcome::Done(merged, parts))
         }
         (_, Some(Failed::Error(error))) => Err(error),
@@ -212,12 +213,12 @@ pub fn run(
 }
 
 /// By flow, the parts of its source and its destination.
-fn ends(scenario: &Lowered, division: &Division) -> Vec<[usize; 2]> {
+fn ends(scenario: &Lowered, partition: &Partition) -> Vec<[usize; 2]> {
     let flows = scenario.flows.iter().map(|flow| [flow.source, flow.destination]);
     let pairs = scenario.workloads.iter().flat_map(|workload| &workload.pair);
     let pairs = pairs.map(|&pair| &scenario.pairs[pair as usize]);
     let all = flows.chain(pairs.map(|pair| [pair.source, pair.destination]));
-    all.map(|ends| ends.map(|node| division.part_of[node])).collect()
+    all.map(|ends| ends.map(|node| partition.part_of[node])).collect()
 }
 
 /// One part from its beginning to its end.  None if the run has no end in parts.
@@ -227,7 +228,7 @@ fn take_part(
     watch: &mut dyn FnMut(Time) -> bool,
 ) -> Option<Recording> {
     // Whoever leaves early lets nobody wait.
-    let mut member = shared.meeting.member();
+    let mut member = shared.barrier.member();
     match Part::new(own, shared).and_then(|part| part.run(watch)) {
         Ok(recording) => {
             member.is_done = true;
@@ -263,7 +264,7 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn new(own: usize, shared: &'a Shared<'a>) -> Result<Self, Failed> {
-        let Division { part_of, part_of_port, leaves, .. } = shared.division;
+        let Partition { part_of, part_of_port, leaves, .. } = shared.partition;
         let here = |parts: &[usize]| parts.iter().map(|&part| part == own).collect::<Vec<_>>();
         let is_own = |port: &u32| part_of_port[*port as usize] == own;
         let mut scenario = shared.scenario.clone();
@@ -297,7 +298,7 @@ impl<'a> Part<'a> {
     /// None if another part has failed.
     fn run(mut self, watch: &mut dyn FnMut(Time) -> bool) -> Result<Option<Recording>, Failed> {
         for window in 0_usize.. {
-            if !self.shared.meeting.meet() {
+            if !self.shared.barrier.wait() {
                 return Ok(None);
             }
             let side = window % 2;
@@ -307,7 +308,7 @@ impl<'a> Part<'a> {
                 return Err(Failed::Ended);
             }
             self.hear(side)?;
-            let end = start + self.shared.division.window;
+            let end = start + self.shared.partition.window;
             let goes_on = self.simulation.run_window(start, end)?;
             if !goes_on {
                 break;
@@ -322,7 +323,7 @@ impl<'a> Part<'a> {
 
     /// The window is over: what the others have to know.
     fn tell(&mut self, side: usize) {
-        let Shared { boards, division, .. } = self.shared;
+        let Shared { boards, partition, .. } = self.shared;
         let Board { history, sides } = &boards[self.own];
         let Side { next, oldest, mail, over, is_over } = &sides[side];
         let mut history = history.write().unwrap_or_else(PoisonError::into_inner);
@@ -344,13 +345,15 @@ impl<'a> Part<'a> {
             if let Some(before) = history.origin(self.own, by) {
                 pack(&mut crossing, before);
             }
-            let to = division.part_of_port[crossing.next_port()];
+            let to = partition.part_of_port[crossing.next_port()];
             lock(&mail[to]).push(crossing, beside);
         }
         next.store(soonest.0, Relaxed);
         let mut over = lock(over);
         over.clear();
-        over.extend(self.simulation.take_over().into_iter().filter(|&flow| self.said.insert(flow)));
+        over.extend(
+            self.simulation.take_finished().into_iter().filter(|&flow| self.said.insert(flow)),
+        );
     }
 
     /// What the others have told.

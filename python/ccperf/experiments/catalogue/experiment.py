@@ -138,7 +138,7 @@ class Experiment(ABC):
             if setup.jitter is not None and not self.draws_starts:
                 scenario = _started_later(scenario, setup)
             if setup.profile is not None:
-                scenario = profiles.with_tcp(scenario, setup.profile)
+                scenario = profiles.with_tcp(scenario, setup.profile, setup.recovery)
             scenario.check()
         except ScenarioError as error:
             raise UsageError(self.name, f"at {setup}: {error.problems[0]}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,14 +121,8 @@ class Native:
 
     def _in_parts(self, lowered: str, progress: Progress | None) -> Mapping[str, Any] | None:
         """The tables, if threads can share this run; or else a warning says why not."""
-        stop_ns = json.loads(lowered)["stop_ns"]
-
-        def watch(now_ns: int) -> None:
-            if progress:
-                progress(min(now_ns / stop_ns, 1.0))
-
         try:
-            found = _native.run_in_parts(lowered, self.threads, watch)
+            found = _native.run_in_parts(lowered, self.threads, progress or (lambda _: None))
         except OSError as error:
             raise RunError(str(error)) from error
         if isinstance(found, str):

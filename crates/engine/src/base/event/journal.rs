@@ -197,9 +197,9 @@ impl<T: Copy> Rows<T> {
         low
     }
 
-    /// Whether those from `first` on are still there.
-    fn reach(&self, first: u64) -> bool {
-        self.next - first <= self.count as u64
+    /// Whether those from `first` on are among the last `count`.
+    fn reach(&self, first: u64, count: usize) -> bool {
+        self.next - first <= count as u64
     }
 }
 
@@ -211,6 +211,9 @@ pub struct History {
     chapters: VecDeque<Chapter>,
     /// How many there have been before these.
     forgotten: usize,
+    /// Of all there have been, the first that counts: others read what is here while this part is a chapter ahead of them,
+    /// so that an eighth of the rows is kept for what they may still ask for.
+    oldest: usize,
     /// By time and by number.
     drawn: Rows<Drawn>,
     /// By key.
@@ -230,11 +233,23 @@ impl History {
         self.drawn.add(drawn);
         self.chapters.push_back(Chapter { drawn: first, foreign: first_foreign, ..chapter });
         while let Some(oldest) = self.chapters.front()
-            && !(self.drawn.reach(oldest.drawn) && self.foreign.reach(oldest.foreign))
+            && !self.reaches(oldest, 8)
         {
             self.chapters.pop_front();
             self.forgotten += 1;
         }
+        self.oldest = self.oldest.max(self.forgotten);
+        while let Some(oldest) = self.chapters.get(self.oldest - self.forgotten)
+            && !self.reaches(oldest, 7)
+        {
+            self.oldest += 1;
+        }
+    }
+
+    /// Whether all since the beginning of a chapter is among so many eighths of the rows.
+    fn reaches(&self, chapter: &Chapter, eighths: usize) -> bool {
+        self.drawn.reach(chapter.drawn, self.drawn.count / 8 * eighths)
+            && self.foreign.reach(chapter.foreign, self.foreign.count / 8 * eighths)
     }
 
     /// What has come at the end of the last window.
@@ -242,9 +257,9 @@ impl History {
         self.foreign.add(foreign);
     }
 
-    /// The first chapter that is remembered, and the number of the last.
+    /// Of all chapters there have been, the first that counts and the last.
     pub fn chapters(&self) -> [usize; 2] {
-        [self.forgotten, (self.forgotten + self.chapters.len()).saturating_sub(1)]
+        [self.oldest, (self.forgotten + self.chapters.len()).saturating_sub(1)]
     }
 
     /// Who has scheduled the event with this key; none if that is forgotten, or was the same in all parts.
@@ -266,8 +281,8 @@ impl History {
         }
         let end = next.map_or(self.foreign.next, |next| next.foreign);
         let found = self.foreign.partition_point(chapter.foreign, end, |other| other.key < key);
-        let foreign = self.foreign.at(found);
-        (found < end && foreign.key == key).then_some(foreign.origin)
+        let foreign = (found < end).then(|| self.foreign.at(found))?;
+        (foreign.key == key).then_some(foreign.origin)
     }
 
     /// Mostly it is one of the last.
@@ -412,4 +427,57 @@ impl Ranks {
 fn slot(events: &[Place; 2]) -> usize {
     let [a, b] = events.map(|event| mix(event.key.number << 8 | event.part as u64));
     (a.rotate_left(32) ^ b) as usize % KNOWN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers from one event to the next: one is drawn.
+    const STEP: u32 = ROOM as u32 + 1;
+
+    /// Chapter `n` has `rows` events, each of which draws one number.
+    fn add(history: &mut History, n: u64, rows: u32) {
+        let drawn: Vec<_> = (0..rows)
+            .map(|i| Drawn { time: i, first: ROOM as u32 + i * STEP, number: u64::from(i) })
+            .collect();
+        let first = 1_000_000 * (n + 1);
+        let end = first + u64::from(rows * STEP);
+        history.add(Chapter { start: Time(1000 * n), first, end, ..Chapter::default() }, &drawn);
+    }
+
+    fn finds(history: &History, n: u64) -> bool {
+        let number = 1_000_000 * (n + 1) + ROOM;
+        let found = history.origin(0, Key { time: Time(9_999_999), number });
+        found.is_some_and(|found| found.chapter == n as usize && found.by.time == Time(1000 * n))
+    }
+
+    /// Whoever is a chapter behind still finds all that counted then.
+    #[test]
+    fn what_counts_is_there_for_a_chapter_longer() {
+        let mut history = History::new(0, 256);
+        let (mut counted, mut x) = (0, 7_u64);
+        for n in 0..500 {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            add(&mut history, n, 1 + (x >> 33) as u32 % 30);
+            assert!((counted..=n).all(|chapter| finds(&history, chapter)), "chapter {n}");
+            let [oldest, last] = history.chapters();
+            assert_eq!(last, n as usize);
+            assert!(oldest as u64 >= counted);
+            counted = oldest as u64;
+        }
+        assert!(counted > 480);
+    }
+
+    #[test]
+    fn a_chapter_too_large_to_remember_counts_as_forgotten() {
+        let mut history = History::new(0, 64);
+        add(&mut history, 0, 3);
+        add(&mut history, 1, 60);
+        assert_eq!(history.chapters(), [2, 1]);
+        assert!(finds(&history, 0));
+        add(&mut history, 2, 100);
+        assert_eq!(history.chapters()[0], 3);
+        assert!(!(0..3).any(|n| finds(&history, n)));
+    }
 }

@@ -107,7 +107,7 @@ pub struct Hosts {
     transfers: Option<Transfers>,
     /// Where the two ends of a transfer may be in different parts of the network: those that are over here.  They go
     /// when they are over everywhere.
-    over: Option<Vec<u32>>,
+    finished: Option<Vec<u32>>,
 }
 
 impl Hosts {
@@ -120,17 +120,17 @@ impl Hosts {
         let (flows, end) = (of_transfers.start as u32, endpoints.len() as u32);
         let nowhere = of_transfers.map(|_| NOWHERE);
         let places = (0..flows).chain(nowhere).chain(flows..end).collect();
-        Hosts { endpoints, places, free: Vec::new(), transfers, over: None }
+        Hosts { endpoints, places, free: Vec::new(), transfers, finished: None }
     }
 
     /// From now on a transfer that is over stays until [`Hosts::let_go`].
-    pub fn keep_over(&mut self) {
-        self.over = Some(Vec::new());
+    pub fn keep_finished(&mut self) {
+        self.finished = Some(Vec::new());
     }
 
     /// Transfers that are over since the last call, some of them more than once.
-    pub fn take_over(&mut self) -> Vec<u32> {
-        self.over.as_mut().map(std::mem::take).unwrap_or_default()
+    pub fn take_finished(&mut self) -> Vec<u32> {
+        self.finished.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Whether nothing happens at the ends of a transfer that are here, and none of its packets is here.
@@ -208,8 +208,8 @@ impl Hosts {
     #[inline]
     fn dismiss(&mut self, place: u32, network: &mut Network) {
         let Some(flow) = self.endpoints[place as usize].over() else { return };
-        if let Some(over) = &mut self.over {
-            over.push(flow);
+        if let Some(finished) = &mut self.finished {
+            finished.push(flow);
         } else if !network.is_under_way(flow) {
             self.remove(flow, place, network);
         }

@@ -71,8 +71,8 @@ pub struct Echo<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving {
     pub flags: Flags,
-    /// It is sent for the first time.
-    pub is_first: bool,
+    /// No SYN has been sent again.
+    pub is_first_syn: bool,
     /// Bytes that its header could have besides.
     pub room: u32,
     pub now: Time,

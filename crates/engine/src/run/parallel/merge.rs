@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::division::Division;
+use super::partition::Partition;
 use crate::base::error::Error;
 use crate::lowered::Lowered;
 use crate::run::recording::{Column, Kept, Recording, Table};
@@ -16,13 +16,13 @@ type Row = (usize, usize);
 /// Samples that lie in a file cannot be read.
 pub fn merge(
     scenario: &Lowered,
-    division: &Division,
+    partition: &Partition,
     ends: &[[usize; 2]],
     parts: Vec<Recording>,
 ) -> Result<Recording, Error> {
     let read = |part: Recording| part.read().map_err(Error::Samples);
     let mut parts = parts.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let owner = |port: usize| division.part_of_port[port];
+    let owner = |port: usize| partition.part_of_port[port];
     let ports: HashMap<_, _> =
         (0..2 * scenario.links.len()).map(|port| (scenario.port_name(port), port)).collect();
     let mut tables = Vec::new();

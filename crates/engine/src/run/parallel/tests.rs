@@ -4,27 +4,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::base::event::journal::LONGEST;
+use crate::run::dice::{Dice, lower};
 use crate::run::recording::Table;
-use crate::scenario::Canonical;
-
-/// A small generator, so that a failing case is named by one number.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.roll(words.len() as u64) as usize]
-    }
-}
-
-fn lower(scenario: &Value) -> Lowered {
-    Canonical::from_json(&scenario.to_string()).unwrap().lower()
-}
 
 fn alone(scenario: &Value) -> Vec<Table> {
     let simulation = Simulation::new(lower(scenario), None).unwrap();
@@ -221,14 +202,14 @@ fn what_parts_would_have_to_agree_on_is_left_to_one_thread() {
 fn a_window_is_a_links_delay_and_the_shortest_transmission() {
     for seed in 0..20 {
         let scenario = lower(&random_fabric(seed));
-        let division = Division::new(&scenario, 2).unwrap();
-        let crossing = (0..2 * scenario.links.len()).filter(|&port| division.leaves[port]);
+        let partition = Partition::new(&scenario, 2).unwrap();
+        let crossing = (0..2 * scenario.links.len()).filter(|&port| partition.leaves[port]);
         let least = crossing.map(|port| {
             let link = &scenario.links[port / 2];
             // 30 bytes at a rate in Gbps.
             link.delay_ns + (240_000_000_000 / link.directions[port % 2].rate_bps).div_ceil(1)
         });
-        assert_eq!(Some(division.window.0), least.min());
-        assert!(division.window <= LONGEST);
+        assert_eq!(Some(partition.window.0), least.min());
+        assert!(partition.window <= LONGEST);
     }
 }

@@ -24,7 +24,7 @@ impl Simulation {
     ) -> Result<(Self, u64), Error> {
         let mut simulation = Simulation::new(scenario, None)?;
         simulation.is_here = nodes;
-        simulation.hosts.keep_over();
+        simulation.hosts.keep_finished();
         simulation.network.divide(ports, may_leave);
         let nodes = simulation.startups.len() as u64;
         simulation.run_for(nodes)?;
@@ -93,8 +93,8 @@ impl Simulation {
     }
 
     /// Transfers whose ends here are over since the last call, some of them more than once.
-    pub fn take_over(&mut self) -> Vec<u32> {
-        self.hosts.take_over()
+    pub fn take_finished(&mut self) -> Vec<u32> {
+        self.hosts.take_finished()
     }
 
     /// Whether a transfer is over as far as can be seen here: its ends, and its packets.

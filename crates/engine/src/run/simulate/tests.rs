@@ -17,23 +17,9 @@ use super::Simulation;
 use crate::base::time::Time;
 use crate::lowered::Lowered;
 use crate::run::build::{self, Columns};
+use crate::run::dice::{Dice, lower};
 use crate::run::recording::{Column, Recording};
 use crate::scenario::Canonical;
-
-/// A small generator, so that a failing case is named by one number.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.roll(words.len() as u64) as usize]
-    }
-}
 
 #[derive(Clone, Default)]
 struct Buffer(Arc<Mutex<Vec<u8>>>);
@@ -214,10 +200,6 @@ fn random_fabric(seed: u64) -> Value {
         "stop_time": "100ms", "seed": 1 + dice.roll(9), "nodes": nodes, "links": links, "flows": flows,
         "routing": {"type": dice.pick(&["static", "ecmp", "random"])}, "failures": failures,
     })
-}
-
-fn lower(scenario: &Value) -> Lowered {
-    Canonical::from_json(&scenario.to_string()).unwrap().lower()
 }
 
 fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {

@@ -51,16 +51,13 @@ class PfcJoining(Lossless):
         receiver, *senders = network.hosts
         length = self.length(setup)
         end = _native.parse_time(length)
-        flows = [
-            flow(
-                setup,
-                (sender, receiver),
-                start=_native.format_time(step * i),
-                **({"stop": _native.format_time(stop)} if stop < end else {}),
-            )
-            for i, sender in enumerate(senders)
-            if step * i < end and (stop := step * (count + i))
-        ]
+        flows = []
+        for i, sender in enumerate(senders):
+            start, stop = step * i, step * (count + i)
+            if start < end:
+                until = {"stop": _native.format_time(stop)} if stop < end else {}
+                begin = _native.format_time(start)
+                flows.append(flow(setup, (sender, receiver), start=begin, **until))
         return self.scenario_over(
             network,
             replace(setup, stop_time=length),

@@ -111,10 +111,10 @@ impl EcnFeedback for Accurate {
     }
 
     fn option(&mut self, leaving: Leaving) -> Option<EcnOption> {
-        let Leaving { flags, is_first, room, now, round_trip } = leaving;
+        let Leaving { flags, is_first_syn, room, now, round_trip } = leaving;
         let is_due = if flags.has(Flags::SYN) {
             // A SYN-ACK that agrees.
-            is_first && flags.has(Flags::ACK) && flags.has(FIELD)
+            is_first_syn && flags.has(Flags::ACK) && flags.has(FIELD)
         } else {
             flags.has(Flags::ACK) && self.bytes().is_due(now, round_trip)
         };

@@ -1,28 +1,13 @@
 //! DCTCP's (RFC 8257 section 3.2): ECE with each ACK of what was marked, so that the sender sees which share was.  The
 //! handshake and CWR are RFC 3168's.
 
-use super::classic::Classic;
-use super::{Echo, EcnFeedback, Ect, Rules};
+pub use super::classic::Classic as Dctcp;
+use super::{Ect, Rules};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::{CaEvent, EarlyAck};
 use crate::host::tcp::tcb::{EcnState, Tcb};
-use crate::packet::Flags;
 
 pub const RULES: Rules = Rules { ect: Ect::Everything, ..Rules::CLASSIC };
-
-#[derive(Debug, Default)]
-pub struct Dctcp(Classic);
-
-impl EcnFeedback for Dctcp {
-    fn on_ack(&mut self, tcb: &mut Tcb, echo: Echo<'_>) -> bool {
-        self.0.on_ack(tcb, echo)
-    }
-
-    #[inline]
-    fn on_data_sent(&mut self, tcb: &mut Tcb, seq: Seq, is_retransmission: bool) -> Flags {
-        self.0.on_data_sent(tcb, seq, is_retransmission)
-    }
-}
 
 /// The receiving half: which mark the next ACK stands for.  As in ns-3 and Linux it is the algorithm's, which calls it
 /// with what it hears.

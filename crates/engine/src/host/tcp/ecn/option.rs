@@ -83,16 +83,15 @@ impl Default for ByteCounters {
 impl ByteCounters {
     /// A segment comes.  Returns whether it asks for an ACK at once: the ECN field has changed, and the peer reads of it.
     pub fn on_segment(&mut self, ecn: Ecn, payload: u32) -> bool {
-        let has_changed = ecn != self.last && payload > 0;
+        let has_changed = payload > 0 && ecn != self.last;
         if has_changed || ecn == Ecn::Ce {
             self.due = EACH;
         }
-        if payload > 0 {
-            self.last = ecn;
+        if payload == 0 {
+            return false;
         }
-        if let Some(field) = ORDER.iter().position(|&of| of == ecn)
-            && payload > 0
-        {
+        self.last = ecn;
+        if let Some(field) = ORDER.iter().position(|&of| of == ecn) {
             let before = self.seen[ecn as usize];
             let now = before.wrapping_add(payload);
             self.seen[ecn as usize] = now;

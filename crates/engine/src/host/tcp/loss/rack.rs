@@ -177,11 +177,12 @@ impl LossDetection for Rack {
     fn on_timeout(&mut self, flight: Flight<'_>, timeout: Timeout) {
         self.probe.forget();
         self.reordering_due = None;
-        let is_first = !is_in_episode(flight.tcb);
+        let begins_episode = !is_in_episode(flight.tcb);
         if timeout.reduces {
             self.undo.begin(flight.tcb.segment_size, flight.scoreboard);
         }
-        let is_in_doubt = flight.feedback == Feedback::Sack && (is_first || timeout.is_repeated);
+        let is_in_doubt =
+            flight.feedback == Feedback::Sack && (begins_episode || timeout.is_repeated);
         self.window.on_timeout(&flight);
         self.forward.begin(is_in_doubt.then_some(self.sent));
         if flight.feedback == Feedback::DuplicateAcks {

@@ -277,7 +277,7 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     fn grow_by_sacks(&mut self, delivered: u32) {
         let is_reduced = matches!(self.tcb.cong_state, CongState::Cwr | CongState::Recovery);
-        if P::STEPS_ONCE_AN_ACK && !is_reduced && self.sending.loss.takes_sacks_for_order() {
+        if !is_reduced && self.sending.loss.takes_sacks_for_order() {
             let segments = self.sending.count_segments(delivered, self.tcb.segment_size);
             self.congestion.grow(&mut self.tcb, segments);
         }
@@ -476,13 +476,8 @@ impl<P: Profile> Socket<P> {
             CongState::Disorder => {
                 // The duplicates have been told of one by one.
                 let new = segments.checked_sub(dup_acks_before);
-                if info.is_duplicate && P::STEPS_ONCE_AN_ACK {
-                    (new, false, Some(Window::Grows(segments)))
-                } else if info.is_duplicate {
-                    (new, false, None)
-                } else {
-                    (new, true, Some(Window::Grows(segments)))
-                }
+                let grows = !info.is_duplicate || P::STEPS_ONCE_AN_ACK;
+                (new, !info.is_duplicate, grows.then_some(Window::Grows(segments)))
             }
             CongState::Cwr if segments == 0 => (Some(0), false, Some(Window::Stays)),
             CongState::Cwr => (Some(segments), false, Some(Window::Shrinks)),

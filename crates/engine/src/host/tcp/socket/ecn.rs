@@ -116,6 +116,9 @@ impl<P: Profile> Socket<P> {
     /// What the flags of a segment with data say of marks.
     #[inline]
     pub(super) fn ecn_flags(&mut self, seq: Seq, is_retransmission: bool) -> Flags {
+        if self.tcb.ecn_state == EcnState::Disabled {
+            return Flags::default();
+        }
         let feedback = self.ecn.feedbacks.of(self.tcb.ecn_mode);
         feedback.on_data_sent(&mut self.tcb, seq, is_retransmission)
     }
@@ -152,9 +155,9 @@ impl<P: Profile> Socket<P> {
 
     /// The option of a segment without data that has `room` for it, if it is due.
     pub(super) fn ecn_option_to_send(&mut self, flags: Flags, room: u32) -> Option<EcnOption> {
-        let is_first = self.sending.syns_left + 1 == self.config.connect_count;
+        let is_first_syn = self.sending.syns_left + 1 == self.config.connect_count;
         let (now, round_trip) = (self.tcb.now, self.tcb.srtt);
-        let leaving = Leaving { flags, is_first, room, now, round_trip };
+        let leaving = Leaving { flags, is_first_syn, room, now, round_trip };
         let feedback = self.ecn.feedbacks.of(self.tcb.ecn_mode);
         if self.config.ecn_option { feedback.option(leaving) } else { None }
     }

@@ -104,10 +104,16 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// Whether the window is reduced that is not used, and what limits it judged by that: not for who sets a rate.
+    #[inline(always)]
+    fn validates(&self) -> bool {
+        P::Validation::IS_ACTIVE && !self.congestion.is_rate_control()
+    }
+
     /// Of data that begins a flight.
     fn restart_after_silence(&mut self) {
-        let Sending { scoreboard, validation, .. } = &mut self.sending;
-        if scoreboard.sent_size() == 0 && !self.congestion.is_rate_control() {
+        if self.sending.scoreboard.sent_size() == 0 && self.validates() {
+            let validation = &mut self.sending.validation;
             validation.on_write(&mut self.tcb, self.round_trips.rto);
         }
     }
@@ -134,20 +140,20 @@ impl<P: Profile> Socket<P> {
 
     fn send_and_validate<E: Environment>(&mut self, env: &mut E) {
         let before = self.tcb.high_tx_mark;
-        self.sending.is_deferred = false;
+        self.sending.is_cwnd_deferred = false;
         self.send_some(env);
         self.bytes_in_flight();
-        let Sending { scoreboard, validation, is_deferred, .. } = &mut self.sending;
+        let Sending { scoreboard, is_cwnd_deferred, .. } = &self.sending;
         let usage = Usage {
             head: scoreboard.head(),
             next: self.tcb.high_tx_mark,
             has_sent: self.tcb.high_tx_mark > before,
-            is_deferred: *is_deferred,
+            is_deferred: *is_cwnd_deferred,
             is_buffer_full: scoreboard.available() == 0,
             rto: self.round_trips.rto,
         };
-        if !self.congestion.is_rate_control() {
-            validation.on_sent(&mut self.tcb, usage);
+        if self.validates() {
+            self.sending.validation.on_sent(&mut self.tcb, usage);
         }
     }
 
@@ -231,8 +237,8 @@ impl<P: Profile> Socket<P> {
         });
         // With a wider cwnd it had left.
         let is_limited = !leaves && self.tcb.cwnd < *window;
-        self.sending.is_deferred = is_limited;
-        if !P::Validation::IS_ACTIVE || self.congestion.is_rate_control() {
+        self.sending.is_cwnd_deferred = is_limited;
+        if !self.validates() {
             self.tcb.is_cwnd_limited |= is_limited;
         }
         !leaves
@@ -318,7 +324,7 @@ impl<P: Profile> Socket<P> {
     /// Whether the segment that has just left filled the window.
     #[inline(always)]
     pub(super) fn note_limit(&mut self, in_flight: u32) {
-        if !P::Validation::IS_ACTIVE || self.congestion.is_rate_control() {
+        if !self.validates() {
             let next = in_flight.wrapping_add(self.tcb.segment_size);
             self.tcb.is_cwnd_limited = self.tcb.cwnd < next;
         }

@@ -43,7 +43,7 @@ pub(super) struct Sending<P: Profile> {
     /// Loss recovery has taken its step for this ACK.
     pub has_stepped: bool,
     /// New data waits for more of it, and a wider cwnd had let it leave.
-    pub is_deferred: bool,
+    pub is_cwnd_deferred: bool,
     /// New data goes before what is lost.
     pub goes_forward: bool,
     /// The peer's window, in bytes.
@@ -114,7 +114,7 @@ impl<P: Profile> Sending<P> {
             prior: PriorWindow::default(),
             restarts_rto: false,
             has_stepped: false,
-            is_deferred: false,
+            is_cwnd_deferred: false,
             goes_forward: false,
             window: 0,
             highest_ack: Seq(0),

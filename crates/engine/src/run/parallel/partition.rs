@@ -15,7 +15,7 @@ const SMALLEST: u32 = PPP_HEADER + IP_HEADER + UDP_HEADER;
 
 /// A network in parts: nodes for what hosts do, and ports for what waits in front of links.
 #[derive(Debug)]
-pub struct Division {
+pub struct Partition {
     pub parts: usize,
     /// By node.
     pub part_of: Vec<usize>,
@@ -27,7 +27,7 @@ pub struct Division {
     pub window: Time,
 }
 
-impl Division {
+impl Partition {
     /// At most `parts` of them, with racks as they are.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Division {
         if window.is_zero() {
             return Err("has links without delay between racks");
         }
-        Ok(Division { parts, part_of, part_of_port, leaves, window })
+        Ok(Partition { parts, part_of, part_of_port, leaves, window })
     }
 }
 

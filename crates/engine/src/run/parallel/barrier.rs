@@ -1,4 +1,5 @@
-//! Where threads wait for each other.
+//! Where threads wait for each other: a moment awake, for that of the standard library wakes threads, which takes longer than a
+//! window.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 const LOOKS: u32 = 2_000;
 
 #[derive(Debug)]
-pub struct Meeting {
+pub struct Barrier {
     members: usize,
     here: AtomicUsize,
     rounds: AtomicUsize,
@@ -20,9 +21,9 @@ pub struct Meeting {
     wakes: Condvar,
 }
 
-impl Meeting {
+impl Barrier {
     pub fn new(members: usize) -> Self {
-        Meeting {
+        Barrier {
             members,
             here: AtomicUsize::new(0),
             rounds: AtomicUsize::new(0),
@@ -33,7 +34,7 @@ impl Meeting {
     }
 
     /// Waits until all are here.  Returns false if somebody will not come any more.
-    pub fn meet(&self) -> bool {
+    pub fn wait(&self) -> bool {
         let round = self.rounds.load(Ordering::Acquire);
         if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
             self.here.store(0, Ordering::Relaxed);
@@ -69,22 +70,22 @@ impl Meeting {
 
     /// For one of the threads, to be held as long as it comes.
     pub fn member(&self) -> Member<'_> {
-        Member { meeting: self, is_done: false }
+        Member { barrier: self, is_done: false }
     }
 }
 
-/// Calls the meeting off if it is dropped before it is done: by a panic, say.
+/// Calls the barrier off if it is dropped before it is done: by a panic, say.
 #[derive(Debug)]
 pub struct Member<'a> {
-    meeting: &'a Meeting,
+    barrier: &'a Barrier,
     pub is_done: bool,
 }
 
 impl Drop for Member<'_> {
     fn drop(&mut self) {
         if !self.is_done {
-            self.meeting.is_off.store(true, Ordering::Release);
-            self.meeting.wake();
+            self.barrier.is_off.store(true, Ordering::Release);
+            self.barrier.wake();
         }
     }
 }
@@ -98,20 +99,20 @@ mod tests {
     #[test]
     fn nobody_goes_on_before_all_are_there() {
         for members in [1, 2, 5] {
-            let meeting = Meeting::new(members);
+            let barrier = Barrier::new(members);
             let sum = AtomicUsize::new(0);
             thread::scope(|scope| {
                 for number in 0..members {
-                    let (meeting, sum) = (&meeting, &sum);
+                    let (barrier, sum) = (&barrier, &sum);
                     scope.spawn(move || {
                         for round in 1..=200 {
                             sum.fetch_add(number + 1, Ordering::Relaxed);
-                            assert!(meeting.meet());
+                            assert!(barrier.wait());
                             assert_eq!(
                                 sum.load(Ordering::Relaxed),
                                 round * members * (members + 1) / 2
                             );
-                            assert!(meeting.meet());
+                            assert!(barrier.wait());
                         }
                     });
                 }
@@ -121,10 +122,10 @@ mod tests {
 
     #[test]
     fn whoever_leaves_lets_nobody_wait() {
-        let meeting = Meeting::new(3);
+        let barrier = Barrier::new(3);
         thread::scope(|scope| {
-            let waiting = [(); 2].map(|()| scope.spawn(|| meeting.meet()));
-            drop(meeting.member());
+            let waiting = [(); 2].map(|()| scope.spawn(|| barrier.wait()));
+            drop(barrier.member());
             assert_eq!(waiting.map(|thread| thread.join().ok()), [Some(false); 2]);
         });
     }
