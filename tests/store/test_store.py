@@ -308,6 +308,29 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
         assert store.runs() == []
 
 
+def test_several_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    """One found its tables between two looks of another, which took it for another program's."""
+    refused: list[StoreError] = []
+
+    def opened(path: Path, together: threading.Barrier) -> None:
+        together.wait()
+        try:
+            for _ in range(3):
+                Store(path, "a").close()
+        except StoreError as error:
+            refused.append(error)
+
+    for number in range(30):
+        together = threading.Barrier(4)
+        arguments = (tmp_path / f"{number}.db", together)
+        threads = [threading.Thread(target=opened, args=arguments) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not refused
+
+
 def test_a_file_whose_making_was_killed_after_its_first_page_becomes_a_store(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode = WAL")

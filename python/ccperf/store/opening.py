@@ -139,9 +139,12 @@ def _checked(path: Path, whole: bool) -> int:
     """
     try:
         with closing(_open(path, "ro", _OPENING_TIMEOUT_S)) as db:
+            # One state of the file: between two looks another process may have made its tables.
+            db.execute("BEGIN")
             (application,) = db.execute("PRAGMA application_id").fetchone()
             (version,) = db.execute("PRAGMA user_version").fetchone()
             found = _schema(db)
+            db.execute("COMMIT")
             if application == 0 and version == 0 and not found:
                 # An empty file, or one whose creation was interrupted.
                 return 0
