@@ -7,8 +7,10 @@
 All mistakes are built into one copy of the engine and switched on one at a time, at run time.  A
 mistake is killed when the engine, with it, records another table or another packet than what real
 ns-3 confirmed for some scenario of the matrix (`tests/verify/fingerprints.json`), never ends or
-breaks off.  First all scenarios run without a mistake, to see which places each of them reaches;
-a mistake is then tried on those that could notice it, the likely and the short ones first.
+breaks off.  First scenarios run without a mistake, to see which places each of them reaches; a
+mistake is then tried on those that could notice it, the likely and the short ones first.  A share
+is shown to those scenarios first that noticed one of its mistakes the last time: all are asked
+about what they let through for no recorded reason, and when a measurement is kept.
 Mistakes that nothing can notice have a reason in `tools/mutants.toml`; any other survivor fails.
 
     python tools/mutants.py --share 1 --record     keeps the measurement, for the page on fidelity
@@ -43,7 +45,12 @@ from mutation import engine, places, record, unit_tests, whole_runs
 sys.path.insert(0, str(engine.WORK / "python"))
 
 if TYPE_CHECKING:
+    from mutation.scenarios import Judge
     from mutation.trials import Verdict
+
+
+#: So many scenarios, those that notice most, are asked about every mistake.
+KEEN = 40
 
 
 def main() -> int:
@@ -92,6 +99,15 @@ def measure(options: argparse.Namespace, everything: Sequence[places.Mutant]) ->
     if options.fuzz:
         return ask_random_scenarios(built, switches, options)
     judges = scenarios.judges()
+    slice_ = {case.name for case in matrix.representative()}
+    chosen, verdicts = drawn(built, options), []
+    if options.choose is None and not options.record:
+        verdicts = asked_again(chosen, judges, switches, options)
+        settled = {verdict.mutant.name for verdict in verdicts}
+        chosen = [item for item in chosen if item[1].name not in settled]
+        if not chosen:
+            print(f"{time.monotonic() - began:.0f} s")
+            return report(verdicts, record.reasons(), slice_)
     surveys = scenarios.kept_survey(judges, switches, options.jobs)
     seconds = [survey.seconds for survey in surveys]
     print(
@@ -107,13 +123,11 @@ def measure(options: argparse.Namespace, everything: Sequence[places.Mutant]) ->
         print(f"{len(names)} scenarios notice {caught} of {len(last['by'])} mistakes")
         record.summarise(built, names)
         return 0
-    slice_ = {case.name for case in matrix.representative()}
     reasons = record.reasons()
     court = trials.Court(judges, surveys, switches, last["by"], slice_, reasons, options.budget)
-    verdicts = []
-    for verdict in court.verdicts(drawn(built, options), options.jobs):
+    for verdict in court.verdicts(chosen, options.jobs):
         verdicts.append(verdict)
-        tell(verdict, record.reasons())
+        tell(verdict, reasons)
         # Now and then, for it may take an hour.
         if options.record and len(verdicts) % 25 == 0:
             record.write(verdicts, built, refused)
@@ -121,7 +135,32 @@ def measure(options: argparse.Namespace, everything: Sequence[places.Mutant]) ->
         record.write(verdicts, built, refused)
         record.summarise(built, slice_)
     print(f"{time.monotonic() - began:.0f} s")
-    return report(verdicts, record.reasons(), slice_)
+    return report(verdicts, reasons, slice_)
+
+
+def asked_again(
+    chosen: Sequence[tuple[int, places.Mutant]],
+    judges: Sequence[Judge],
+    switches: engine.Switches,
+    options: argparse.Namespace,
+) -> list[Verdict]:
+    """What is settled by few scenarios, those that noticed one of these mistakes last time or many
+    others: a mistake that they notice, or of which it is known why nobody does.
+    """
+    from mutation import scenarios, trials
+
+    known, reasons = record.measured()["by"], record.reasons()
+    names = {known.get(mutant.name) for _, mutant in chosen}
+    names |= {name for name, _ in Counter(known.values()).most_common(KEEN)}
+    few = [judge for judge in judges if judge.name in names]
+    surveys = scenarios.survey(few, switches, options.jobs)
+    court = trials.Court(few, surveys, switches, known, (), reasons, options.budget)
+    settled = []
+    for verdict in court.verdicts(chosen, options.jobs):
+        if verdict.killed or verdict.mutant.name in reasons:
+            settled.append(verdict)
+            tell(verdict, reasons)
+    return settled
 
 
 def drawn(

@@ -229,6 +229,7 @@ def _draw(name: str) -> bytes:
     return hashlib.sha256(name.encode()).digest()[::-1]
 
 
+@cache
 def written() -> Mapping[str, Any]:
     """What `tools/mutants.toml` says."""
     return tomllib.loads(WRITTEN.read_text())
