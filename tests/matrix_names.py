@@ -12,13 +12,13 @@ from pathlib import Path
 from ccperf import data
 from ccperf.verify import matrix
 
-_RECORD = Path(__file__).parent / "verify" / "fingerprints.json"
+RECORD = Path(__file__).parent / "verify" / "fingerprints.json"
 
 
 @cache
 def every() -> tuple[str, ...]:
     """All of them."""
-    return tuple(json.loads(_RECORD.read_text())["tables"])
+    return tuple(json.loads(RECORD.read_text())["tables"])
 
 
 def groups() -> list[str]:

@@ -3,6 +3,7 @@
     python tools/fingerprints.py              compare tables with the record
     python tools/fingerprints.py --packets    and all that a receiver could see of packets
     python tools/fingerprints.py --write      record the scenarios that the record does not have
+    python tools/fingerprints.py --answers    ask ns-3 for the daily slice, and keep that it agrees
     python tools/fingerprints.py --profile ns3-dev      the same as another release of ns-3
 
 Exit status 1 where one differs.  A scenario is recorded when real ns-3 has agreed with it; after
@@ -11,6 +12,10 @@ three fingerprints: of all tables with each change of the senders' state; of the
 has the order of events at one time, too; and of everything that the comparison with ns-3 looks at:
 the tables, the changes, and the packets with their headers.  Tables count with the columns, changes
 with the variables that the record names, so that a new one changes no fingerprint.
+
+What ns-3 answers depends on its release, on the driver's sources and on the scenario. `--answers`
+keeps a hash of these (`tests/verify/answers.json`), so that tests let ns-3 run only where one of
+them is another one, and for a tenth in any case. After a change of the driver: `--answers`.
 
 What is recorded stays: `--write` adds and never replaces. Of releases after 3.44 there is one
 fingerprint a scenario, of everything, for what their record (`make record NS3=PATH`) says that ns-3
@@ -127,6 +132,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--write", action="store_true", help="record what the record does not have")
     parser.add_argument("--packets", action="store_true", help="compare packets as well")
+    parser.add_argument("--answers", action="store_true", help="keep what ns-3 agrees with")
     parser.add_argument("--pattern", default="*", help="only the cases of these names: loss/*")
     parser.add_argument("--profile", help="as this release of ns-3, after 3.44: ns3-3.48")
     parser.add_argument("--every", type=int, default=1, help="of a profile, each nth only")
@@ -135,6 +141,8 @@ def main() -> int:
     taken_by = views(kept)
     if arguments.profile:
         return of_release(arguments, taken_by["all"])
+    if arguments.answers:
+        return ask_ns3(kept["all"])
     cases = matrix.cases(arguments.pattern)
     if arguments.write:
         for what, of in taken_by.items():
@@ -162,6 +170,21 @@ def main() -> int:
     new = len(cases) - len(known)
     print(f"{len(known)} scenarios compared, {len(different)} differ, {new} new")
     return bool(different)
+
+
+def ask_ns3(known: dict[str, str]) -> int:
+    """Record the questions of the daily slice that ns-3 answers as the engine does."""
+    sys.path.insert(0, str(RECORD.parents[1]))
+    import agreed
+
+    asked = [case for case in matrix.representative() if case.name in known]
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        for _ in executor.map(lambda case: agreed.assert_identical_to_ns3(case.scenario), asked):
+            pass
+    answers = {case.name: agreed.question(case.scenario) for case in asked}
+    agreed.ANSWERS.write_text(json.dumps(answers, indent=0) + "\n")
+    print(f"{len(answers)} answers")
+    return 0
 
 
 def of_release(arguments: argparse.Namespace, of: Callable[[matrix.Case], str]) -> int:
