@@ -29,7 +29,9 @@ use std::io::{self, Write};
 use crate::base::time::Time;
 use crate::packet::capture::Capture;
 use crate::packet::verdict::{Reason, Verdict};
-use crate::packet::{Ecn, Flags, FlowKey, FlowKeys, Fragment, Headers, IP_HEADER, PROTOCOL_TCP};
+use crate::packet::{
+    Ecn, Flags, FlowKey, FlowKeys, Fragment, Headers, IP_HEADER, PROTOCOL_TCP, Packet,
+};
 
 /// The first line of the file.
 pub const HEADER: &str =
@@ -93,9 +95,16 @@ struct Table {
     ports: Vec<String>,
     flows: Vec<String>,
     /// Of a trace with headers.
-    keys: Option<FlowKeys>,
+    addressed: Option<Addressed>,
     /// The row that is written.
     line: Line,
+}
+
+/// From whom to whom the packets of each flow go, there and back.
+struct Addressed {
+    keys: FlowKeys,
+    /// `10.0.0.1:49152,10.0.1.2:5001`: a trace repeats it in every row.
+    ends: Vec<[Line; 2]>,
 }
 
 /// A packet trace on its way to a file.
@@ -109,7 +118,7 @@ pub struct PacketTrace {
 impl PacketTrace {
     /// `ports` names the link directions, `flows` the flows, each by its index.
     pub fn new(out: Box<dyn Write + Send>, ports: Vec<String>, flows: Vec<String>) -> Self {
-        Self::begin(out, Table { ports, flows, keys: None, line: Line::default() })
+        Self::begin(out, Table { ports, flows, addressed: None, line: Line::default() })
     }
 
     /// The same with the columns of the headers.
@@ -119,11 +128,12 @@ impl PacketTrace {
         flows: Vec<String>,
         keys: FlowKeys,
     ) -> Self {
-        Self::begin(out, Table { ports, flows, keys: Some(keys), line: Line::default() })
+        let addressed = Some(Addressed::new(keys));
+        Self::begin(out, Table { ports, flows, addressed, line: Line::default() })
     }
 
     fn begin(mut out: Box<dyn Write + Send>, table: Table) -> Self {
-        let more = if table.keys.is_some() { HEADER_COLUMNS } else { "" };
+        let more = if table.addressed.is_some() { HEADER_COLUMNS } else { "" };
         let error = writeln!(out, "{HEADER}{more}").err();
         PacketTrace { out, form: Form::Csv(table), error }
     }
@@ -137,8 +147,8 @@ impl PacketTrace {
     pub fn add_flow(&mut self, both: [FlowKey; 2]) {
         if let Form::Csv(table) = &mut self.form {
             table.flows.push(NO_FLOW.to_owned());
-            if let Some(keys) = &mut table.keys {
-                keys.keys.push(both);
+            if let Some(addressed) = &mut table.addressed {
+                addressed.push(both);
             }
         }
     }
@@ -173,6 +183,32 @@ impl PacketTrace {
     }
 }
 
+impl Addressed {
+    fn new(keys: FlowKeys) -> Self {
+        let ends = keys.keys.iter().map(Self::in_words).collect();
+        Addressed { keys, ends }
+    }
+
+    fn push(&mut self, both: [FlowKey; 2]) {
+        self.ends.push(Self::in_words(&both));
+        self.keys.keys.push(both);
+    }
+
+    fn in_words(both: &[FlowKey; 2]) -> [Line; 2] {
+        both.map(|key| {
+            let mut line = Line::default();
+            line.end(key.source, key.source_port);
+            line.text(",");
+            line.end(key.destination, key.destination_port);
+            line
+        })
+    }
+
+    fn ends(&self, packet: &Packet) -> &[u8] {
+        &self.ends[packet.flow as usize][usize::from(packet.backward)].0
+    }
+}
+
 impl Table {
     fn write(&mut self, out: &mut dyn Write, row: Row<'_>) -> io::Result<()> {
         let Row { at, port, event, packet, reason } = row;
@@ -196,14 +232,27 @@ impl Table {
         for text in [",", ecn_word(p.ecn), ","] {
             line.text(text);
         }
-        write!(line.0, "{}", reason.of(verdict))?;
-        if let Some(keys) = &self.keys {
-            line.headers(keys, packet);
+        if !reason.text.is_empty() {
+            write!(line.0, "{}", reason.of(verdict))?;
+        }
+        if let Some(addressed) = &self.addressed {
+            line.headers(addressed, packet);
         }
         line.text("\n");
         out.write_all(&line.0)
     }
 }
+
+/// `00` to `99`: two digits cost one division.
+const PAIRS: [u8; 200] = {
+    let (mut pairs, mut number) = ([0; 200], 0);
+    while number < 100 {
+        pairs[2 * number] = b'0' + (number / 10) as u8;
+        pairs[2 * number + 1] = b'0' + (number % 10) as u8;
+        number += 1;
+    }
+    pairs
+};
 
 /// A row as text. A trace has millions of them, so numbers do not go through the formatter.
 #[derive(Default)]
@@ -217,13 +266,19 @@ impl Line {
     fn number(&mut self, number: impl Into<u64>) {
         const MOST_DIGITS: usize = 20;
         let (mut digits, mut first, mut rest) = ([0; MOST_DIGITS], MOST_DIGITS, number.into());
-        loop {
+        while rest >= 100 {
+            let pair = 2 * (rest % 100) as usize;
+            rest /= 100;
+            first -= 2;
+            digits[first..first + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+        }
+        if rest >= 10 {
+            let pair = 2 * rest as usize;
+            first -= 2;
+            digits[first..first + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+        } else {
             first -= 1;
-            digits[first] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
+            digits[first] = b'0' + rest as u8;
         }
         self.0.extend_from_slice(&digits[first..]);
     }
@@ -246,12 +301,12 @@ impl Line {
     /// The names of the set bits, lowest bit first, joined by `|`, as ns-3 prints them.
     fn flags(&mut self, flags: Flags) {
         const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
-        let mut separator = "";
-        for (bit, name) in NAMES.iter().enumerate() {
-            if flags.0 & (1 << bit) != 0 {
-                self.text(separator);
-                self.text(name);
-                separator = "|";
+        let mut rest = flags.0 & ((1 << NAMES.len()) - 1);
+        while rest != 0 {
+            self.text(NAMES[rest.trailing_zeros() as usize]);
+            rest &= rest - 1;
+            if rest != 0 {
+                self.text("|");
             }
         }
         if flags.has(Flags::PAUSE) {
@@ -260,9 +315,9 @@ impl Line {
     }
 
     /// The columns of the headers, each after its comma.
-    fn headers(&mut self, keys: &FlowKeys, headers: Headers<'_>) {
+    fn headers(&mut self, addressed: &Addressed, headers: Headers<'_>) {
         let Headers { packet: p, sacks, .. } = headers;
-        let key = keys.of(p);
+        let key = addressed.keys.of(p);
         self.text(",");
         self.number(key.protocol);
         if let Some(Fragment { identification, offset, more }) = p.fragment() {
@@ -275,11 +330,9 @@ impl Line {
             self.text(if more { "+)" } else { ")" });
         }
         self.text(",");
-        self.end(key.source, key.source_port);
+        self.0.extend_from_slice(addressed.ends(p));
         self.text(",");
-        self.end(key.destination, key.destination_port);
-        self.text(",");
-        self.number(keys.service(p));
+        self.number(addressed.keys.service(p));
         if key.protocol != PROTOCOL_TCP || !p.has_transport_header() {
             self.text(",,,,,,");
             return;
@@ -326,9 +379,9 @@ fn ecn_word(ecn: Ecn) -> &'static str {
 mod tests {
     use super::*;
     use crate::base::seq::Seq;
-    use crate::packet::{Options, PROTOCOL_ICMP, Packet};
+    use crate::packet::{Options, PROTOCOL_ICMP};
 
-    fn keys(protocol: u8) -> FlowKeys {
+    fn addressed(protocol: u8) -> Addressed {
         let key = FlowKey {
             source: 0x0a00_0001,
             destination: 0x0a00_0102,
@@ -338,15 +391,26 @@ mod tests {
             dscp: 4,
             ..FlowKey::default()
         };
-        FlowKeys { keys: vec![[key; 2]], ..FlowKeys::default() }
+        Addressed::new(FlowKeys { keys: vec![[key; 2]], ..FlowKeys::default() })
     }
 
     fn written(protocol: u8, packet: Packet, sacks: &[(Seq, Seq)]) -> String {
         let mut line = Line::default();
-        line.headers(&keys(protocol), Headers { packet: &packet, sacks, ecn_option: None });
+        let headers = Headers { packet: &packet, sacks, ecn_option: None };
+        line.headers(&addressed(protocol), headers);
         let text = String::from_utf8(line.0).expect("ASCII");
         assert_eq!(text.matches(',').count(), HEADER_COLUMNS.matches(',').count());
         text
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_the_formatter_gives_them() {
+        let powers = (0..20).map(|n| 10_u64.pow(n));
+        for number in powers.flat_map(|n| [n - 1, n, n + 1, n / 7]).chain([0, u64::MAX]) {
+            let mut line = Line::default();
+            line.number(number);
+            assert_eq!(String::from_utf8(line.0).expect("ASCII"), number.to_string());
+        }
     }
 
     #[test]
