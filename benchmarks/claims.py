@@ -57,10 +57,7 @@ def page() -> str:
         *(_campaign(found["campaign"]) if "campaign" in found else ()),
         *_goals(found),
         *_start(found["start"]),
-        "## Against an earlier self",
-        "`python -m benchmarks.pairs REVISION` builds the engine of an earlier revision like this "
-        "one and runs both in turns. A change that costs 1 % more instructions fails "
-        "`tests/test_instructions.py`, on any machine.",
+        *_earlier(found["pairs"]),
     ]
     return "\n\n".join(parts)
 
@@ -231,6 +228,27 @@ def _start(part: Mapping[str, Any]) -> Iterator[str]:
         f"`ccperf run ecn` with one point takes {part['values']:.2f} s of CPU, most of it the "
         "start of Python and of its libraries."
     )
+
+
+def _earlier(part: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Against an earlier self"
+    yield (
+        "`python -m benchmarks.pairs REVISION` builds the engine of an earlier revision like this "
+        "one and runs both in turns. A change that costs 1 % more instructions fails "
+        "`tests/test_instructions.py`, on any machine."
+    )
+    yield _command("python -m benchmarks.pairs REVISION", part)
+    rows = (
+        [
+            name,
+            f"{row['before_s']:.3f}",
+            f"{row['s']:.3f}",
+            f"{row['least']:.2f}",
+            f"{row['median']:.2f}",
+        ]
+        for name, row in part["values"].items()
+    )
+    yield _table(["scenario", "s before", "s", "times as fast, least", "median"], rows)
 
 
 def _command(command: str, part: Mapping[str, Any]) -> str:

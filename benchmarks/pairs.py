@@ -5,7 +5,8 @@ or with ``--profile-guided``, each by a profile of its own on these scenarios) a
 one core. Printed are the seconds of processor time of the whole process, which reads the scenario,
 simulates it and makes the tables, and how many times as fast the engine of this checkout is, by
 the least and by the median of ``--repeats`` pairs. ``--instructions`` counts a short stretch of
-each scenario with valgrind instead, per packet-hop.
+each scenario with valgrind instead, per packet-hop. ``--record`` writes the times into
+`figures.json`.
 
 A scenario that the earlier engine does not know is left out. Needs ``git`` and ``cargo``;
 ``--profile-guided`` also ``rustup component add llvm-tools``.
@@ -24,7 +25,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.scenarios import Case, cases
+from benchmarks import figures
+from benchmarks.scenarios import Case, cases, large
 
 ROOT = Path(__file__).parents[1]
 #: What is built goes here, and is built anew only where it has changed.
@@ -143,7 +145,7 @@ def _written(case: Case, folder: Path, short: bool) -> Path:
     return file
 
 
-def _compared(old: Path, new: Path, scenario: Path, repeats: int) -> str:
+def _compared(old: Path, new: Path, scenario: Path, repeats: int) -> dict[str, float]:
     before, after = in_turns(old, new, scenario, repeats)
     hops = {one.hops for one in before + after}
     assert len(hops) == 1, f"the engines differ: {hops} packet-hops"
@@ -151,14 +153,17 @@ def _compared(old: Path, new: Path, scenario: Path, repeats: int) -> str:
         [of([one.seconds for one in runs]) for runs in (before, after)]
         for of in (min, statistics.median)
     )
-    return f"{least[0]:10.4f}{least[1]:10.4f}{least[0] / least[1]:8.2f}" + (
-        f"{median[0] / median[1]:8.2f}"
-    )
+    return {
+        "before_s": round(least[0], 4),
+        "s": round(least[1], 4),
+        "least": round(least[0] / least[1], 2),
+        "median": round(median[0] / median[1], 2),
+    }
 
 
-def _counted(old: Path, new: Path, scenario: Path) -> str:
+def _counted(old: Path, new: Path, scenario: Path) -> dict[str, float]:
     before, after = instructions(old, scenario), instructions(new, scenario)
-    return f"{before:10.0f}{after:10.0f}{before / after:8.2f}"
+    return {"before": round(before), "here": round(after), "times": round(before / after, 2)}
 
 
 def main() -> None:
@@ -170,12 +175,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--profile-guided", action="store_true")
     parser.add_argument("--instructions", action="store_true", help="count them, by valgrind")
+    parser.add_argument("--record", action="store_true", help="write figures.json")
     args = parser.parse_args()
+    if args.record and args.instructions:
+        parser.error("--record writes times, not instructions: leave one of the two out")
     if args.instructions and shutil.which("valgrind") is None:
         parser.error("--instructions needs valgrind")
     earlier = exported(args.revision)
     with tempfile.TemporaryDirectory() as folder:
-        chosen = cases(args.cc)
+        chosen = [*cases(args.cc), *large()]
         scenarios = [_written(case, Path(folder), args.instructions) for case in chosen]
         if args.profile_guided:
             old, new = (
@@ -188,16 +196,23 @@ def main() -> None:
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         unit = "instructions" if args.instructions else "s of CPU"
         print(f"{args.cc}, {unit}: {earlier.name}, here, times as fast (least, median)")
+        values: dict[str, dict[str, float]] = {}
         for scenario in scenarios:
             try:
-                found = (
+                row = (
                     _counted(old, new, scenario)
                     if args.instructions
                     else _compared(old, new, scenario, args.repeats)
                 )
             except Unread:
-                found = f"  {earlier.name} does not read it"
-            print(f"{scenario.stem:27}{found}", flush=True)
+                print(f"{scenario.stem:29}  {earlier.name} does not read it", flush=True)
+                continue
+            values[scenario.stem] = row
+            print(f"{scenario.stem:29}" + "".join(f"{x:10g}" for x in row.values()), flush=True)
+    if args.record:
+        guide = ", each guided by a profile" if args.profile_guided else ""
+        by = f"CPU time, {args.repeats} pairs beside {earlier.name}, {args.cc}{guide}"
+        figures.record("pairs", by, values)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks import growth
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import (
     Access,
@@ -59,6 +60,19 @@ def cases(cc: str) -> list[Case]:
     ]
     tree = Case("fat tree, 128 hosts, DCTCP", web_search(8, "20ms"), "2ms", has_peer=True)
     return [*published, *pipes, tree]
+
+
+def large() -> list[Case]:
+    """What waits for memory more than for instructions: not in turns with ns-3, which takes hours."""
+    bbr = _pipe("TcpBbr", "1Gbps", "20ms", 100, "1667p", "8Gbps", "5s")
+    return [
+        Case("100 flows, BBR", bbr, "250ms"),
+        Case("fat tree, 1,024 hosts, DCTCP", web_search(16, "5ms"), "500us"),
+        *(
+            Case(f"{flows:,} living flows", growth.Case(flows, "shared").scenario(), "120ms")
+            for flows in (1_000, 10_000)
+        ),
+    ]
 
 
 def counted() -> dict[str, Scenario]:
