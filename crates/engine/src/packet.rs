@@ -1,6 +1,7 @@
 //! Packets: headers without what they carry.
 
 pub mod capture;
+mod carried;
 pub mod deliveries;
 pub mod flow_monitor;
 pub mod ingress;
@@ -14,6 +15,7 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use ingress::Pause;
 
+pub use carried::Carried;
 pub use pool::{Beside, Headers, PacketList, PacketPool};
 
 /// Bytes that the point-to-point link adds to an IP packet (PPP, protocol field only; RFC 1661).
@@ -191,8 +193,8 @@ pub struct Packet {
     pub beside: u8,
     /// The one behind it in the [`PacketList`] that it is in.
     pub next: u32,
-    /// What balancers write on it for those behind them; 0 when a host sends it.  Where packets may be cut,
-    /// which excludes balancers: IP's identification, and what fragment it is.
+    /// What balancers write on it for those behind them; 0 when a host sends it.  Where their choices last, its
+    /// path.  Where packets may be cut, which excludes balancers: IP's identification, and what fragment it is.
     pub notes: [u32; 3],
 }
 
@@ -249,6 +251,14 @@ impl Packet {
 
     pub const fn has_ecn_option(&self) -> bool {
         self.beside & Packet::ECN_OPTION != 0
+    }
+
+    /// The next port of the path that it carries.
+    #[inline(always)] // on every hop
+    pub fn take_port(&mut self) -> u32 {
+        let path = Carried(self.notes);
+        self.notes = path.rest().0;
+        path.next()
     }
 
     /// When a datagram was created, in place of TCP's timestamps.

@@ -143,8 +143,10 @@ impl Network {
         self.looks_ahead |= self.is_large && self.is_arrival_plain;
         self.attend();
         if self.is_arrival_plain {
-            for (port, wire) in self.ports.iter_mut().zip(&self.wires) {
-                port.transmitter.decide_for(wire.leads_to);
+            let wires = &self.wires;
+            let is_carried = self.common.forwarding.lay_paths(|port| wires[port as usize].leads_to);
+            for (port, wire) in self.ports.iter_mut().zip(wires) {
+                port.transmitter.decide_for(wire.leads_to, is_carried);
             }
         }
     }

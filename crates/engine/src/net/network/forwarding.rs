@@ -6,7 +6,7 @@ use crate::base::time::Time;
 use crate::net::routing::balance::failures::FailedPath;
 use crate::net::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Paths, Ports, position};
 use crate::net::routing::{Graph, Next, NextHop, Origin, Place, Table, Width};
-use crate::packet::Packet;
+use crate::packet::{Carried, Packet};
 
 /// Routing tables of all nodes.
 #[derive(Debug)]
@@ -28,8 +28,10 @@ pub struct Forwarding {
     /// By link.
     is_down: Vec<bool>,
     is_any_down: bool,
-    /// Links are down, or hosts choose.
+    /// Links are down, hosts choose, or packets carry their paths.
     is_first_hop_special: bool,
+    /// Of each flow, there and back, if packets carry their paths; or else none.
+    carried: Vec<[Carried; 2]>,
 }
 
 impl Forwarding {
@@ -71,6 +73,7 @@ impl Forwarding {
             destinations,
             is_down,
             is_any_down: false,
+            carried: Vec::new(),
         }
     }
 
@@ -211,10 +214,13 @@ impl Forwarding {
         ports: &dyn Ports,
     ) -> Next {
         if self.is_first_hop_special {
-            if !self.has_path(origin) {
+            if let Some(both) = self.carried.get(packet.flow as usize) {
+                packet.notes = both[usize::from(packet.backward)].0;
+            } else if self.has_path(origin) {
+                self.steer(packet, origin, events.now().time, ports);
+            } else {
                 return Next::Nowhere;
             }
-            self.steer(packet, origin, events.now().time, ports);
         }
         self.usual_first_hop(origin)
     }
@@ -234,7 +240,7 @@ impl Forwarding {
         !self.is_any_down || self.reaches(origin)
     }
 
-    /// Links are down, or hosts choose the paths.
+    /// Links are down, hosts choose the paths, or packets carry them.
     #[inline]
     pub fn is_first_hop_special(&self) -> bool {
         self.is_first_hop_special
@@ -258,6 +264,55 @@ impl Forwarding {
         let origin = &self.origins[packet.flow as usize][usize::from(packet.backward)];
         let chosen = position(origin.hash, self.salts[node as usize], ports.len());
         NextHop::port(ports[chosen as usize])
+    }
+
+    /// Finds what packets carry if every choice among several paths lasts, every flow has a path, and it fits.
+    /// `leads_to`: by port.  Returns whether they do.
+    pub fn lay_paths(&mut self, leads_to: impl Fn(u32) -> Place) -> bool {
+        if self.salts.is_empty() || !self.is_lasting() {
+            return false;
+        }
+        let of_flow = |(flow, both): (usize, &[Origin; 2])| {
+            let [there, back] = [0, 1].map(|direction| {
+                let origin = &both[direction];
+                let packet = Packet {
+                    flow: flow as u32,
+                    backward: direction == 1,
+                    destination: origin.destination,
+                    ..Packet::default()
+                };
+                self.carried_by(&packet, *origin, &leads_to)
+            });
+            Some([there?, back?])
+        };
+        let found: Option<Vec<_>> = self.origins.iter().enumerate().map(of_flow).collect();
+        self.carried = found.unwrap_or_default();
+        self.is_first_hop_special |= !self.carried.is_empty();
+        !self.carried.is_empty()
+    }
+
+    fn carried_by(
+        &self,
+        packet: &Packet,
+        origin: Origin,
+        leads_to: impl Fn(u32) -> Place,
+    ) -> Option<Carried> {
+        let Next::Port(mut last) = self.usual_first_hop(origin) else { return None };
+        let mut is_broken = false;
+        let ports = std::iter::from_fn(|| {
+            let Place::Row(row) = leads_to(last) else { return None };
+            match self.ahead(row, packet).unpack() {
+                Next::Port(port) => last = port,
+                Next::Here => return None,
+                Next::Group(_) | Next::Nowhere => {
+                    is_broken = true;
+                    return None;
+                }
+            }
+            Some(last)
+        });
+        let path = Carried::over(ports)?;
+        (!is_broken).then_some(path)
     }
 
     /// What the node with `row` does with a packet.

@@ -76,10 +76,10 @@ impl Single {
         }
         // An idle transmitter has no queue, so that nobody waits for its end.
         debug_assert!(self.queue.is_empty());
-        let packet = transmitter.departure(id, common);
         if !self.passes_all && !qdisc.passes(common.packets[id].ip_bytes, now.time) {
             return false;
         }
+        let packet = transmitter.departure(id, common);
         state.count_passed();
         // ns-3 draws its number before those of the transmission.
         let number = common.events.draw(3);

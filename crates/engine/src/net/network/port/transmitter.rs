@@ -8,7 +8,7 @@ use crate::net::network::common::Common;
 use crate::net::network::crossing::Leaving;
 use crate::net::network::lanes::{Flight, Transmission};
 use crate::net::routing::{NextHop, Place};
-use crate::packet::{Packet, PacketId};
+use crate::packet::PacketId;
 
 /// What is known of packets of the last two sizes.  Mostly there are two, data and ACK, and the exact
 /// rounding of the transmission time costs a 128-bit division.
@@ -36,6 +36,8 @@ pub struct Departure {
 
 /// No row of a table.
 const NOT_ASKED: u32 = u32::MAX;
+/// No row either: the packet says it.
+const CARRIED: u32 = u32::MAX - 1;
 
 /// Its order is that of [`super::Port`]: what every packet needs comes first.
 #[derive(Debug)]
@@ -51,7 +53,7 @@ pub struct Transmitter {
     /// Whose it is.
     pub port: u32,
     /// The row of the node at the far end, if what that does with a packet is decided here; or else, or at an
-    /// end system, [`NOT_ASKED`].
+    /// end system, [`NOT_ASKED`], and where packets carry their paths [`CARRIED`].
     leads_to: u32,
     /// No packet goes straight through: see [`Transmitter::attend`].
     is_attended: bool,
@@ -87,9 +89,9 @@ impl Transmitter {
     }
 
     /// What the node at the far end does with a packet is decided here.
-    pub fn decide_for(&mut self, far_end: Place) {
+    pub fn decide_for(&mut self, far_end: Place, is_carried: bool) {
         if let Place::Row(row) = far_end {
-            self.leads_to = row;
+            self.leads_to = if is_carried { CARRIED } else { row };
         }
     }
 
@@ -120,11 +122,11 @@ impl Transmitter {
         self.is_attended = looks || self.is_plain || self.is_uneven;
     }
 
-    /// A packet that is to be sent here.
+    /// A packet that is sent here now.
     #[inline(always)]
-    pub fn departure(&self, id: PacketId, common: &Common) -> Departure {
-        let packet = &common.packets[id];
-        Departure { id, bytes: packet.wire_bytes(), next: self.next_after(packet, common) }
+    pub fn departure(&self, id: PacketId, common: &mut Common) -> Departure {
+        let bytes = common.packets[id].wire_bytes();
+        Departure { id, bytes, next: self.next_after(id, common) }
     }
 
     /// Puts a packet onto the wire where all fly equally long, and nobody waits for its end.  `number`: of the end
@@ -163,10 +165,11 @@ impl Transmitter {
 
     /// What the node at the far end will do with a packet.
     #[inline(always)]
-    fn next_after(&self, packet: &Packet, common: &Common) -> NextHop {
+    fn next_after(&self, id: PacketId, common: &mut Common) -> NextHop {
         match self.leads_to {
             NOT_ASKED => NextHop::HERE,
-            row => common.forwarding.ahead(row, packet),
+            CARRIED => NextHop::port(common.packets[id].take_port()),
+            row => common.forwarding.ahead(row, &common.packets[id]),
         }
     }
 
