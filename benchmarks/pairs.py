@@ -32,6 +32,8 @@ ROOT = Path(__file__).parents[1]
 #: What is built goes here, and is built anew only where it has changed.
 FOLDER = ROOT / "target" / "pairs"
 EXAMPLE = "run_scenario"
+#: Shorter runs are repeated as often as makes up for it: what else happens is large beside them.
+_SHORT_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,9 @@ def run(program: Path, scenario: Path) -> Run:
 
 
 def in_turns(old: Path, new: Path, scenario: Path, repeats: int) -> tuple[list[Run], list[Run]]:
-    """So many runs of each program, first one and then the other in front."""
-    runs: dict[Path, list[Run]] = {old: [], new: []}
-    for i in range(repeats):
+    """So many runs of each program, first one and then the other in front; more of short ones."""
+    runs: dict[Path, list[Run]] = {old: [run(old, scenario)], new: [run(new, scenario)]}
+    for i in range(repeats * max(1, round(_SHORT_S / runs[new][0].seconds)) - 1):
         for program in (old, new) if i % 2 else (new, old):
             runs[program].append(run(program, scenario))
     return runs[old], runs[new]

@@ -63,7 +63,7 @@ def cases(cc: str) -> list[Case]:
 
 
 def large() -> list[Case]:
-    """What waits for memory more than for instructions: not in turns with ns-3, which takes hours."""
+    """What waits for memory more than for instructions; with ns-3 it would take hours."""
     bbr = _pipe("TcpBbr", "1Gbps", "20ms", 100, "1667p", "8Gbps", "5s")
     return [
         Case("100 flows, BBR", bbr, "250ms"),
