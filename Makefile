@@ -48,12 +48,15 @@ SEEDS ?= 1..5
 bench: setup ## the catalogue for $(CCAS) (2,123 runs: two minutes of one core), then the site
 	$(BIN)/ccperf bench $(CCAS) --seed $(SEEDS)
 
+# What pytest makes of the sources of tests is kept, whatever the environment says of bytecode: 5 s for each process.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(JOBS)
+
 # What cargo builds is built first, by all cores; then cargo's tests and pytest's run side by side.
 test: setup tests-built ## all tests, the comparison with real ns-3 included
 	@$(MAKE) --no-print-directory -j2 test-rust test-python
 
 test-quick: develop ## the files of tests that take less than a second: half a minute, after each change
-	$(BIN)/pytest -n $(JOBS) -q --quick
+	$(PYTEST) -q --quick
 
 RUST_TESTS = cargo test --workspace --exclude ccperf-py --locked --quiet
 
@@ -64,7 +67,7 @@ tests-built: $(VENV)/.tools
 	$(RUST_TESTS) --no-run
 
 test-python: setup
-	@$(OWN_JOBS) $(BIN)/pytest -n $(JOBS) --dist worksteal -q --durations 40 --durations-min 1
+	@$(OWN_JOBS) $(PYTEST) --dist loadfile --no-loadscope-reorder -q --durations 40 --durations-min 1
 
 lint: setup clippy ## ruff, mypy, rustfmt, clippy, licences and origins of what is used
 	$(BIN)/ruff check .

@@ -36,9 +36,11 @@ _KEPT = "ccperf/durations"
 #: Seconds that a test may take: then it fails, and says where it was.
 DEADLINE_S = 420
 #: Names a file that is there as soon as nobody builds a kernel any more: `.ci/run` does beside the
-#: tests. Those of the kernel come last then, and wait, for so many seconds at most.
+#: tests. Files with tests of the kernel come last then, and wait, for so many seconds at most.
 _KERNEL_COMES = "CCPERF_KERNEL_COMES"
 KERNEL_S = 500
+#: What a file is taken to take of which nobody knows: it is not to begin last.
+UNKNOWN_S = 5.0
 #: So many seconds a file may take that `--quick` has.
 QUICK_S = 1.0
 #: Seconds within which Python has to end after the last test.
@@ -79,7 +81,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest files first, so that no core waits at the end for one that began last.
 
-    Each file's tests stay together: they share what is made for them.
+    Each file's tests stay together, in one process (`--dist loadfile`): they share what is made for
+    them.
     """
     if config.getoption("quick"):
         chosen = [item for item in items if _is_quick(item)]
@@ -90,7 +93,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             waits = KERNEL_S if _waits_for_kernel(item) else 0
             item.add_marker(pytest.mark.timeout(DEADLINE_S + waits))
     seconds = _known(config)
-    items.sort(key=lambda item: (_waits_for_kernel(item), -seconds.get(_file(item.nodeid), 0.0)))
+    waiting = {_file(item.nodeid) for item in items if _waits_for_kernel(item)}
+
+    def place(item: pytest.Item) -> tuple[bool, float]:
+        file = _file(item.nodeid)
+        return file in waiting, -seconds.get(file, UNKNOWN_S)
+
+    items.sort(key=place)
 
 
 def _waits_for_kernel(item: pytest.Item) -> bool:
