@@ -78,6 +78,62 @@ def test_points_and_their_mean_make_the_verdict() -> None:
     assert verdict(1.001, 1.0, 1.0) == ("equal", "equal within 1 %")
 
 
+def without(made: Cell, *seeds: int) -> Cell:
+    """A cell of which runs of these seeds have no value: no transfer has ended."""
+    for seed in seeds:
+        del made.metrics[seed][METRIC]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("factor", "of_base", "of_side", "word"),
+    [
+        (0.5, [], [], "better"),
+        (0.5, [], [2], "mixed"),
+        (0.5, [2], [], "better"),
+        (2.0, [], [2], "worse"),
+        (2.0, [2], [], "mixed"),
+        (0.5, [1], [2], "mixed"),
+        (1.0, [], [2], "mixed"),
+    ],
+)
+def test_who_has_no_value_where_the_other_has_one_is_not_better(
+    factor: float, of_base: list[int], of_side: list[int], word: str
+) -> None:
+    """BBR left transfers unfinished, and was three times as good at what was left."""
+
+    def sides(reversed_: bool = False) -> list[list[Cell]]:
+        base = [cell("a", [10.0, 10.0], k) for k in range(3)]
+        other = [cell("b", [10.0 * factor] * 2, k) for k in range(3)]
+        for made, lacking in ((base, of_base), (other, of_side)):
+            for k in lacking:
+                without(made[k], *made[k].metrics)
+        return [other, base] if reversed_ else [base, other]
+
+    (row,) = compared(*sides()).rows
+    assert row.verdict.word == word
+    assert row.lacking == (len(of_base), len(of_side))
+    assert str(row.verdict).count("missing") == bool(of_base) + bool(of_side)
+    (row,) = compared(*sides(reversed_=True)).rows
+    assert row.verdict.word == {"better": "worse", "worse": "better"}.get(word, word)
+
+
+def test_what_only_one_side_has_at_all_points_is_told() -> None:
+    base, other = cell("a", [10.0, 11.0]), without(cell("b", [1.0, 2.0]), 1, 2)
+    comparison = compare({"a": [base], "b": [other]}, [METRIC])
+    assert not comparison.rows
+    assert [(lack.who, lack.metric) for lack in comparison.lacking] == [("b", METRIC)]
+    assert f"b has no {METRIC} at 1 point" in str(comparison)
+
+
+def test_a_seed_without_a_value_is_told_too() -> None:
+    """The mean is of the seeds that both have, and those are the ones that went well."""
+    base, other = cell("a", [10.0, 10.0, 10.0]), without(cell("b", [5.0, 5.0, 5.0]), 2)
+    (row,) = compared([base], [other], each=True).rows
+    assert row.lacking == (0, 1)
+    assert row.verdict.word != "better"
+
+
 def test_a_metric_without_a_direction_is_higher_or_lower() -> None:
     base, other = cell("a", []), cell("b", [])
     base.metrics = {seed: {"mean_cwnd_l4": 10.0} for seed in (1, 2)}

@@ -55,7 +55,7 @@ def test_every_metric_explains_itself() -> None:
 def test_the_scopes_have_the_published_tables_metrics() -> None:
     """And ours beside them."""
     scopes = Counter(metric.scope for metric in METRICS.values() if metric.window == "whole")
-    assert scopes == {"flow": 31, "link": 14, "network": 15, "class": 28}
+    assert scopes == {"flow": 31, "link": 14, "network": 16, "class": 28}
 
 
 # Closed forms.
@@ -418,3 +418,30 @@ def test_one_flow_and_flows_that_end_by_themselves_do_not_converge() -> None:
     assert convergence(Dumbbell(flows=1, points=300)) is None
     ended = replace(shared(0.5, 0.5, 0), counters={"completion_ns": [math.nan, 1e9]})
     assert convergence(ended) is None
+
+
+def fairness_of_seconds(dumbbell: Dumbbell) -> float | None:
+    return network(dumbbell).get("mean_jains_fairness_1s_l4")
+
+
+@pytest.mark.parametrize("share", [0.5, 0.75, 1.0])
+def test_fairness_of_seconds_is_jain_s_index_of_lasting_shares(share: float) -> None:
+    index = 1 / (2 * (share**2 + (1 - share) ** 2))
+    assert fairness_of_seconds(shared(share, share, 0)) == pytest.approx(index)
+
+
+def test_flows_that_take_turns_within_a_second_share_it() -> None:
+    """The mean over samples calls them as unfair as can be."""
+    turns = np.cumsum(np.eye(2, dtype=int)[np.arange(300) % 2] * 60_000, axis=0)
+    taking_turns = Dumbbell(flows=2, points=300, samples={"received_bytes": turns})
+    assert network(taking_turns)["mean_jains_fairness_throughput_l4"] == pytest.approx(0.5)
+    # 17 intervals of 33 for one, 16 for the other.
+    assert fairness_of_seconds(taking_turns) == pytest.approx(33**2 / (2 * (17**2 + 16**2)))
+
+
+def test_fairness_of_seconds_is_of_those_in_which_all_flows_send() -> None:
+    first_alone = shared(1.0, 0.5, 100)
+    late = replace(first_alone, counters={"start_ns": [0, 2_970_000_000]})
+    assert fairness_of_seconds(late) == pytest.approx(1, abs=1e-3)
+    assert fairness_of_seconds(first_alone) < 0.9  # type: ignore[operator]
+    assert fairness_of_seconds(Dumbbell(flows=1, points=300)) is None

@@ -107,10 +107,11 @@ def command(
         each=each or bool(gates),
         least=threshold,
     )
-    if not comparison.rows:
+    if not comparison.rows and not comparison.lacking:
         raise UsageError("items", f"{', '.join(sides)} have no point and seed in common")
     broken = [(each, row) for row in comparison.rows for each in gates if each.fails(row)]
-    failed = bool(broken) or bool(gates and any(comparison.missing.values()))
+    lost = [lack for lack in comparison.lacking if lack.metric in gated and lack.who == lack.side]
+    failed = bool(broken or lost) or bool(gates and any(comparison.missing.values()))
     print_comparison(comparison, format, broken if gates else None, failed, over_grids=over_grids)
     return 1 if failed else 0
 

@@ -42,6 +42,9 @@ class Row:
     least: float = LEAST
     #: Whose runs these are where the sides are databases or profiles; else empty.
     algorithm: str = ""
+    #: At how many points, those without a difference included, only the other side has a value for
+    #: some seed: of the base, and of the side. A transfer that does not end has no completion time.
+    lacking: tuple[int, int] = (0, 0)
 
     @property
     def point(self) -> tuple[tuple[str, str], ...]:
@@ -69,7 +72,7 @@ class Row:
     @cached_property
     def verdict(self) -> Verdict:
         """What the row says in words, and of how many points."""
-        return verdict.verdict(self.differences, self.better, self.least)
+        return verdict.verdict(self.differences, self.better, self.least, self.lacking)
 
     @property
     def size(self) -> Size:
@@ -114,6 +117,19 @@ class Row:
         return math.exp(base), math.exp(other)
 
 
+@dataclass(frozen=True)
+class Lack:
+    """A metric that a side has not for some seed at a point, where the one compared with it has."""
+
+    experiment: str
+    point: tuple[tuple[str, str], ...]
+    metric: str
+    #: Who lacks it, and of whose comparison with the base that is.
+    who: str
+    side: str
+    algorithm: str = ""
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """The rows of a comparison, and what could not be compared."""
@@ -123,6 +139,8 @@ class Comparison:
     rows: tuple[Row, ...]
     #: Points of the base that a side has not (by side), as text.
     missing: Mapping[str, tuple[str, ...]]
+    #: Values that only one side has.
+    lacking: tuple[Lack, ...]
     #: How many cells were compared, and in how many of them a seed changes nothing.
     cells: int
     deterministic: int
@@ -187,6 +205,7 @@ def compare(
     base, *others = sides
     keyed = {name: _by_key(cells, over) for name, cells in sides.items()}
     found: list[Row] = []
+    lacking: list[Lack] = []
     missing: dict[str, tuple[str, ...]] = {}
     compared: dict[tuple[str, Hashable], Cell] = {}
     for name in others:
@@ -200,8 +219,10 @@ def compare(
             compared[base, key], compared[name, key] = cell, other
             asked = metrics_of(cell.point.experiment)
             found += _rows(cell, other, seeds, asked, name, over, least)
+            lacking += _lacks(cell, other, seeds, asked, (base, name), over)
         missing[name] = tuple(absent)
     rows = found if each else [_pooled(group) for group in _groups(found)]
+    rows = [_with_lacks(row, base, lacking, each) for row in rows]
     if each:
         order = {name: i for i, name in enumerate(dict.fromkeys(row.metric for row in rows))}
         points = {(row.experiment, row.point): place for place, row in reversed([*enumerate(rows)])}
@@ -211,6 +232,7 @@ def compare(
         tuple(others),
         tuple(corrected(rows) if is_whole else rows),
         missing,
+        tuple(lacking),
         len(compared),
         sum(cell.is_deterministic for cell in compared.values()),
     )
@@ -247,10 +269,7 @@ def _rows(
     over: Over,
     least: float,
 ) -> list[Row]:
-    point, algorithm = base.point.parameters, ""
-    if over == "databases":
-        point = (*point, ("algorithm", base.algorithm))
-        algorithm = base.algorithm
+    point, algorithm = _whose(base, over)
     is_exact = base.is_deterministic and other.is_deterministic
     rows = []
     for metric in metrics:
@@ -269,6 +288,42 @@ def _rows(
         )
         rows.append(Row(base.point.experiment, metric, name, (found,), least, algorithm))
     return rows
+
+
+def _whose(base: Cell, over: Over) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return a point as rows have it, and the algorithm where it is part of that."""
+    if over == "databases":
+        return (*base.point.parameters, ("algorithm", base.algorithm)), base.algorithm
+    return base.point.parameters, ""
+
+
+def _lacks(
+    base: Cell,
+    other: Cell,
+    seeds: Sequence[int],
+    metrics: Iterable[str],
+    names: tuple[str, str],
+    over: Over,
+) -> list[Lack]:
+    point, algorithm = _whose(base, over)
+    values = [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
+    return [
+        Lack(base.point.experiment, point, metric, name, names[1], algorithm)
+        for metric in metrics
+        for name, own in zip(names, (0, 1), strict=True)
+        if any(metric not in pair[own] and metric in pair[1 - own] for pair in values)
+    ]
+
+
+def _with_lacks(row: Row, base: str, lacking: Sequence[Lack], each: bool) -> Row:
+    of_row = [
+        lack
+        for lack in lacking
+        if (lack.experiment, lack.metric, lack.side) == (row.experiment, row.metric, row.side)
+        and (lack.point == row.point if each else lack.algorithm == row.algorithm)
+    ]
+    counts = (sum(lack.who == base for lack in of_row), sum(lack.who != base for lack in of_row))
+    return replace(row, lacking=counts)
 
 
 def _groups(rows: Iterable[Row]) -> list[list[Row]]:
@@ -348,6 +403,8 @@ def document(row: Row, *, over_grids: bool = False) -> dict[str, Any]:
         "largest": _finite(size.largest.value),
         "largest_at": dict(size.largest.point),
         "zeros": size.zeros,
+        "base_lacks": row.lacking[0],
+        "side_lacks": row.lacking[1],
         **(
             {"grids_low": grids and grids[0], "grids_high": grids and grids[1]}
             if over_grids

@@ -76,6 +76,7 @@ def remarks(
         )
     if any(row.size.zeros for row in rows):
         remarks.append("where one side is 0 there is no factor: such points are not in the mean")
+    remarks += _lacks(comparison)
     if over_grids:
         remarks.append(
             "over grids: 95 % interval of the mean if the points were drawn at random from all that"
@@ -96,6 +97,23 @@ def remarks(
                 f"{side} has not {counted(len(points), 'point')} of {comparison.base}: {some}"
             )
     return remarks
+
+
+def _lacks(comparison: Comparison) -> list[str]:
+    """Who has no value where others have, by experiment and metric."""
+    points: dict[tuple[str, str, str], list[str]] = {}
+    for lack in comparison.lacking:
+        at = " ".join(f"{name}={value}" for name, value in lack.point)
+        points.setdefault((lack.who, lack.experiment, lack.metric), []).append(at)
+    texts = []
+    for (who, experiment, metric), ats in points.items():
+        unique = list(dict.fromkeys(ats))
+        some = "; ".join(filter(None, unique[:3])) + ("; ..." if len(unique) > 3 else "")
+        texts.append(
+            f"{who} has no {metric} at {counted(len(unique), 'point')} of {experiment} where the"
+            f" other has one{f' ({some})' if some else ''}: these are not in the mean"
+        )
+    return texts
 
 
 def where(row: Row) -> str:

@@ -72,6 +72,8 @@ class Verdict:
     #: known (one seed), or too many.
     seeds: int
     more_seeds: int | None
+    #: Points at which only the other has a value: those of the base, and of the side.
+    lacking: tuple[int, int] = (0, 0)
 
     @property
     def word(self) -> Word:
@@ -94,6 +96,9 @@ class Verdict:
         if self.better == "lower":  # what is better comes first
             counts = {"less": self.less, **counts}
         there = [(self._text(direction), count) for direction, count in counts.items() if count]
+        base, side = self.lacking
+        there += [("missing in the base", base)] if base else []
+        there += [("missing here", side)] if side else []
         text = ", ".join(f"{word} at {count}" if there[1:] else word for word, count in there)
         return f"{text} ({self.outlook})" if self.unknown else text
 
@@ -114,13 +119,24 @@ class Verdict:
         return f"{counted(self.more_seeds, 'more seed')} would tell"
 
 
-def verdict(differences: Sequence[Difference], better: Better, least: float = LEAST) -> Verdict:
-    """Return what differences at points say together; their probabilities are corrected."""
+def verdict(
+    differences: Sequence[Difference],
+    better: Better,
+    least: float = LEAST,
+    lacking: tuple[int, int] = (0, 0),
+) -> Verdict:
+    """Return what differences at points say together; their probabilities are corrected.
+
+    `lacking` points are those at which only one side has a value, as `Row.lacking`. Whoever has
+    none there has not done what others have (a transfer that does not end has no completion time),
+    so that nothing can be better, or equal, over all points.
+    """
     directions: Counter[str] = Counter(each.direction for each in differences)
     wanted = [each.more_seeds for each in differences if each.direction == "unknown"]
     known = [seeds for seeds in wanted if seeds is not None]
+    direction = _direction(differences, directions, least)
     return Verdict(
-        direction=_direction(differences, directions, least),
+        direction=_whole(direction, better, lacking),
         better=better,
         threshold=least,
         points=len(differences),
@@ -132,7 +148,19 @@ def verdict(differences: Sequence[Difference], better: Better, least: float = LE
         unknown=directions["unknown"],
         seeds=min((each.seeds for each in differences if each.basis != "exact"), default=1),
         more_seeds=max(known) if known and len(known) == len(wanted) else None,
+        lacking=lacking,
     )
+
+
+def _whole(direction: Direction, better: Better, lacking: tuple[int, int]) -> Direction:
+    """Return the direction with points counted at which only one side has a value."""
+    base, side = lacking
+    if not (base or side) or direction == "unknown":
+        return direction
+    if better is None or direction == "equal" or (base and side):
+        return "mixed"
+    is_better = (direction == "more") == (better == "higher")
+    return "mixed" if (side if is_better else base) else direction
 
 
 def size(differences: Sequence[Difference], *, over_grids: bool = False) -> Size:

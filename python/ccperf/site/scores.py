@@ -22,6 +22,7 @@ from ccperf.experiments.catalogue.answer import (
     FCT,
     FCT_P99,
     JAIN,
+    JAIN_OF_SAMPLES,
     JAIN_OF_TOTALS,
     LARGE,
     QCT,
@@ -112,7 +113,11 @@ CRITERIA = (
         is_general=True,
     ),
     Criterion(
-        "fairness", "Fairness", (JAIN, JAIN_OF_TOTALS), "a fairer share", "a less fair share"
+        "fairness",
+        "Fairness",
+        (JAIN, JAIN_OF_SAMPLES, JAIN_OF_TOTALS),
+        "a fairer share",
+        "a less fair share",
     ),
     Criterion(
         "loss",

@@ -29,8 +29,12 @@ class Answer:
 
 USED, THROUGHPUT = "used_capacity_l1", "mean_agg_throughput_l4"
 SRTT, QUEUE = "mean_srtt_l4", "p99_sojourn_l2"
-JAIN = "mean_jains_fairness_throughput_l4"
-#: Where flows are too many to sample them all.
+#: Of seconds. In the 30 ms of a sample one flow's packets pass, then another's: two flows that
+#: share every second fairly have 0.6 there.
+JAIN = "mean_jains_fairness_1s_l4"
+#: Of samples, where these are long beside a round trip, and seconds beside the run.
+JAIN_OF_SAMPLES = "mean_jains_fairness_throughput_l4"
+#: Of whole runs, where flows are too many to sample them all, or runs are short.
 JAIN_OF_TOTALS = "jains_fairness_goodput_l4"
 CONVERGENCE, RESPONSE, SETTLING = "convergence_time_l4", "response_time_l4", "settling_time_l4"
 RETRANSMITTED, TIMEOUTS = "retransmission_rate_l4", "total_timeouts_l4"

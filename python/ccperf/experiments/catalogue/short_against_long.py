@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.experiments.catalogue import shared
-from ccperf.experiments.catalogue.answer import FCT, FCT_P99, USED, Answer
+from ccperf.experiments.catalogue.answer import FCT, FCT_P99, UNFINISHED, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
 
@@ -30,7 +30,7 @@ class ShortAgainstLong(Experiment):
         "keep a queue for them to stand in, nor do they slow down before they have begun. The "
         "metrics of classes have their completion times."
     )
-    answer = Answer((FCT, FCT_P99, USED), "size")
+    answer = Answer((FCT, FCT_P99, UNFINISHED, USED), "size")
     parameters = (
         Parameter("size", "size", ("15kB", "100kB", "500kB"), "100kB", "Bytes of each short flow."),
         Parameter("buffer", "number", (1.0, 4.0), 1.0, "Queue, in bandwidth-delay products."),

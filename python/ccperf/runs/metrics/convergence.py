@@ -9,7 +9,7 @@ import numpy as np
 from ccperf.runs.metrics.registry import metric
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.series import FlowSeries
+    from ccperf.runs.metrics.series import Floats, FlowSeries
 
 #: Jain's index from which on shares are called fair, and over how long throughputs are taken, in s.
 FAIR = 0.9
@@ -34,19 +34,49 @@ def convergence_time_l4(flows: FlowSeries) -> float:
     that whole time; it is never less than that second. Absent for one flow, for flows that end by
     themselves, and where all flows send together for less than 3 s.
     """
+    together = _together(flows)
+    if together is None:
+        return np.nan
+    begin, end, last, index = together
+    found = np.flatnonzero(index >= FAIR)
+    return float(last[found[0]] - begin) if found.size else float(end - begin)
+
+
+@metric(
+    "network",
+    unit="1",
+    better="higher",
+    effect="difference",
+    formula="mean over k, t_k >= T + 1 s, of (sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2); "
+    "y_i(t_k) = mean of throughput_l4 of flow i over (t_k - 1 s, t_k], T = start of the last flow",
+    steady=False,
+)
+def mean_jains_fairness_1s_l4(flows: FlowSeries) -> float:
+    """Mean of Jain's fairness index of the n flows' throughputs in a second: 1/n to 1, 1 is fair.
+
+    Of the seconds in which all flows send, each sample ends one. Shorter intervals ask whose
+    packets pass at the moment: mean_jains_fairness_throughput_l4, over those of the recording, has
+    0.6 for two flows that share every second fairly. Absent where convergence_time_l4 is.
+    """
+    together = _together(flows)
+    return np.nan if together is None else float(together[3].mean())
+
+
+def _together(flows: FlowSeries) -> tuple[float, float, Floats, Floats] | None:
+    """When all flows send, and of each second within that its end and Jain's index [s, s, s, 1]."""
     count = len(flows.names)
     if count < 2 or np.isfinite(flows.counter("completion_ns")).any() or flows.time.size < 2:
-        return np.nan
+        return None
     begin = flows.counter("start_ns").max() / 1e9
     end = min(flows.counter("stop_ns").min() / 1e9, flows.time[-1])
     window = round(WINDOW_S / (flows.time[1] - flows.time[0]))
     if window < 1 or end - begin < _LEAST_WINDOWS * WINDOW_S:
-        return np.nan
+        return None
     # The interval that ends at time[k] is row k, so that after time[k] comes row k + 1.
     sums = np.cumsum(flows.throughput_l4, axis=0)
     within = sums[window:] - sums[:-window]
     first, last = flows.time[:-window], flows.time[window:]
     squares = count * (within**2).sum(axis=1)
     index = within.sum(axis=1) ** 2 / np.where(squares > 0, squares, np.inf)
-    found = np.flatnonzero((index >= FAIR) & (first >= begin) & (last <= end))
-    return float(last[found[0]] - begin) if found.size else float(end - begin)
+    are_inside = (first >= begin) & (last <= end)
+    return float(begin), float(end), last[are_inside], index[are_inside]

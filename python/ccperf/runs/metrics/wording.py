@@ -16,6 +16,7 @@ _WORDS = {
     "agg_throughput": "throughput of all flows",
     "agg_in_flight": "data in flight of all flows",
     "jains_fairness_throughput": "Jain's fairness index",
+    "jains_fairness_1s": "Jain's fairness index of a second",
     "jains_fairness_goodput": "Jain's fairness index of the whole run",
     "entropy_fairness_throughput": "entropy of the shares",
     "product_fairness_throughput": "product of throughputs",

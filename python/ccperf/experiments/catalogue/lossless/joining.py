@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.errors import UsageError
-from ccperf.experiments.catalogue.answer import JAIN, QUEUE, THROUGHPUT, Answer
+from ccperf.experiments.catalogue.answer import JAIN_OF_SAMPLES, QUEUE, THROUGHPUT, Answer
 from ccperf.experiments.catalogue.lossless.experiment import Lossless, flow, host_port, link, port
 from ccperf.experiments.catalogue.parameter import Parameter
 
@@ -25,7 +25,7 @@ class PfcJoining(Lossless):
         "index counts all of them, so that its mean over the steps is n / (2n - 1) at best, 4/7 of "
         "four: what is missing are unequal shares."
     )
-    answer = Answer((JAIN, QUEUE, THROUGHPUT), "transport")
+    answer = Answer((JAIN_OF_SAMPLES, QUEUE, THROUGHPUT), "transport")
     parameters = (
         Parameter("senders", "count", (4,), 4, "How many hosts send, at least 2."),
         Parameter(
