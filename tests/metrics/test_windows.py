@@ -113,9 +113,23 @@ def test_percentiles_are_values_of_the_samples() -> None:
 
 def test_sojourn_times_have_percentiles() -> None:
     sojourn = np.stack([np.arange(201), np.zeros(201)], axis=1) * 1e3  # 1 to 200 us, forward
-    made = Dumbbell(points=201, link_samples={"sojourn_ns": sojourn})
+    sent = np.stack([np.arange(201), np.zeros(201, dtype=int)], axis=1) * 1500
+    made = Dumbbell(points=201, link_samples={"sojourn_ns": sojourn, "tx_bytes": sent})
     found = compute(made.scenario(), made.recording()).link["btl_forward"]
     assert found["p95_sojourn_l2"] == pytest.approx(190)
+
+
+def test_a_sojourn_time_counts_where_the_link_sends() -> None:
+    """One packet of 5 ms before a silence of 100 intervals was the 95th percentile of all."""
+    of_forward = np.r_[np.arange(101), np.full(100, 5000)] * 1e3
+    sojourn = np.stack([of_forward, np.zeros(201)], axis=1)
+    of_forward = np.minimum(np.arange(201), 100) * 1500
+    sent = np.stack([of_forward, np.zeros(201, dtype=int)], axis=1)
+    made = Dumbbell(points=201, link_samples={"sojourn_ns": sojourn, "tx_bytes": sent})
+    found = compute(made.scenario(), made.recording()).link["btl_forward"]
+    assert found["p95_sojourn_l2"] == pytest.approx(95)
+    assert found["mean_sojourn_l2"] == pytest.approx(50.5)
+    assert found["mean_qdisc_delay_l2"] == pytest.approx(100 * 5 / 200)  # as published: each sample
 
 
 def test_a_step_is_answered_when_the_last_second_is_near_the_steady_state() -> None:

@@ -80,7 +80,7 @@ def total_qdisc_marks_l2(links: LinkSeries) -> Floats:
     unit="us",
     better="lower",
     effect="difference",
-    formula="mean over k of sojourn(t_k) [us]",
+    formula="mean over k of sojourn(t_k) [us], where the link sends in (t_(k-1), t_k]",
 )
 def mean_sojourn_l2(links: LinkSeries) -> Floats:
     """Mean sojourn time in the queue discipline, to the nanosecond.
@@ -96,7 +96,7 @@ def mean_sojourn_l2(links: LinkSeries) -> Floats:
     unit="us",
     better="lower",
     effect="difference",
-    formula="50th percentile over k of sojourn(t_k) [us]",
+    formula="50th percentile over k of sojourn(t_k) [us], where the link sends in (t_(k-1), t_k]",
 )
 def p50_sojourn_l2(links: LinkSeries) -> Floats:
     """Median of the sojourn time: the least value that 50 % of the samples do not exceed."""
@@ -108,7 +108,7 @@ def p50_sojourn_l2(links: LinkSeries) -> Floats:
     unit="us",
     better="lower",
     effect="difference",
-    formula="95th percentile over k of sojourn(t_k) [us]",
+    formula="95th percentile over k of sojourn(t_k) [us], where the link sends in (t_(k-1), t_k]",
 )
 def p95_sojourn_l2(links: LinkSeries) -> Floats:
     """95th percentile of the sojourn time: what 95 % of the samples do not exceed."""
@@ -120,7 +120,7 @@ def p95_sojourn_l2(links: LinkSeries) -> Floats:
     unit="us",
     better="lower",
     effect="difference",
-    formula="99th percentile over k of sojourn(t_k) [us]",
+    formula="99th percentile over k of sojourn(t_k) [us], where the link sends in (t_(k-1), t_k]",
 )
 def p99_sojourn_l2(links: LinkSeries) -> Floats:
     """99th percentile of the sojourn time: what 99 % of the samples do not exceed."""

@@ -337,8 +337,13 @@ class LinkSeries:
 
     @cached_property
     def sojourn(self) -> Floats:
-        """Sojourn time of the packet that left last, in ms; NaN without a queue discipline."""
-        return np.where(self.has_qdisc, self._samples.state("sojourn_ns") / 1e6, np.nan)
+        """Sojourn time of the packet that left last, in ms.
+
+        NaN without a queue discipline, and in intervals in which nothing is sent: what had been last
+        would count as long as the queue is empty.
+        """
+        there = self.has_qdisc & (self._samples.increase("tx_bytes") > 0)
+        return np.where(there, self._samples.state("sojourn_ns") / 1e6, np.nan)
 
     @cached_property
     def drops(self) -> Floats:

@@ -85,7 +85,10 @@ globalThis.ccperf ??= {};
         x, y: y.map((value, k) => (rate[i].y[k] > 0 ? 100 * value / rate[i].y[k] : NaN)),
       }))),
       length: only(links.state("qdisc_packets", qdisc)),
-      sojourn: only(links.state("sojourn_ns", (ns, i) => qdisc(ns / 1e6, i))),
+      // What left last counts only where something has left.
+      sojourn: only(links.state("sojourn_ns", (ns, i) => qdisc(ns / 1e6, i)).map(({ x, y }, i) => ({
+        x, y: y.map((value, k) => (sent[i].y[k] > 0 ? value : NaN)),
+      }))),
       drops: only(links.increase("qdisc_dropped")),
       marks: only(links.increase("qdisc_marked")),
     };
