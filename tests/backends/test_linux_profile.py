@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ccperf.experiments.catalogue import REGISTRY
 from ccperf.runs.backends import get
 from ccperf.runs.backends.linux import backend
 from ccperf.scenario import Scenario
@@ -156,8 +157,7 @@ def test_losses_of_the_same_packets_are_repaired_as_by_the_kernel(
         for what in TIMEOUTS
         for timestamps in (True, False)
         # What CUBIC does a second after the end is one segment another there.
-        if (cc, what, timestamps)
-        not in (("TcpCubic", "outage", False), ("TcpCubic", "handover", True))
+        if (cc, what, timestamps) != ("TcpCubic", "outage", False)
     ],
 )
 def test_timeouts_are_those_of_the_kernel_and_what_was_spurious_is_undone(
@@ -172,6 +172,38 @@ def test_timeouts_are_those_of_the_kernel_and_what_was_spurious_is_undone(
     )
     found, sides = both(ours, kernels)
     assert found.common == min(map(len, sides)) > 1200
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("cc", ["TcpCubic", "TcpNewReno"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("jitter", {"spread": "20ms", "order": "free"}),
+        ("jitter", {"spread": "20ms", "order": "kept"}),
+        ("reordering", {"detour": "20ms"}),
+    ],
+    ids=["free", "kept", "detour"],
+)
+def test_what_paths_reorder_is_repaired_as_by_the_kernel(
+    name: str, words: dict[str, str], cc: str
+) -> None:
+    """Late timestamps, what is dropped for them (PAWS), what is undone and what is doubtful: each
+    segment of four seconds, before the first full send buffer is used up.
+    """
+    ours, kernels = (
+        REGISTRY[name].scenario(cc, **words).canonical() for _ in ("profile linux", "kernel")
+    )
+    for data in (ours, kernels):
+        data["stop_time"] = data["flows"][0]["stop"] = "4s"
+    ours["flows"][0]["tcp"].update(OF_LINUX)
+    ours["flows"][0]["recovery"] = "TcpPrrRecovery"
+    if cc == "TcpNewReno":
+        ours["flows"][0]["cc"]["type"] = "TcpLinuxReno"
+    found, sides = both(Scenario.model_validate(ours), Scenario.model_validate(kernels))
+    assert found.common == min(map(len, sides)) > 4000
+    again = [segment.seq for segment in sides[0]]
+    assert len(set(again)) < len(again)
 
 
 @pytest.mark.kernel

@@ -124,14 +124,17 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Control {
 
 fn cubic(cx: &BuildContext<'_>) -> Cubic {
     let a = &cx.attributes;
-    let beta = a.f64("Beta");
+    let (mut beta, mut c) = (a.f64("Beta"), a.f64("C"));
+    if cx.growth == Growth::Linux {
+        (beta, c) = (in_parts(beta, STEPS), in_parts(c, STEPS / 10.0));
+    }
     let scaled = beta * 1024.0;
     Cubic {
         fast_convergence: a.bool("FastConvergence"),
         tcp_friendliness: a.bool("TcpFriendliness"),
         beta,
         beta_ecn: a.f64("BetaEcn"),
-        c: a.f64("C"),
+        c,
         cubic_delta: a.time("CubicDelta").ns(),
         cnt_clamp: a.u32("CntClamp"),
         growth: cx.growth,
@@ -147,6 +150,19 @@ fn cubic(cx: &BuildContext<'_>) -> Cubic {
         reno_window: 0,
         reno_acked: 0,
     }
+}
+
+/// In which Linux measures time, and those of its curve.
+const MS: i64 = 1_000_000;
+const STEPS: f64 = 1024.0;
+
+fn in_steps(seconds: f64) -> f64 {
+    (seconds * STEPS).floor() / STEPS
+}
+
+/// Linux has C in steps of 10 / 1024, and beta in steps of 1 / 1024.
+fn in_parts(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
 }
 
 /// While the window is the same Linux computes its count 32 times a second.
@@ -201,11 +217,20 @@ impl Cubic {
                 0 => 0.0,
                 missing => math::pow(f64::from(missing) / self.c, 1.0 / 3.0),
             };
+            if self.growth == Growth::Linux {
+                self.k = in_steps(self.k);
+            }
             now
         });
-        // Without a sample ns-3 adds `Time::Min()`, which puts t far below K.
-        let delay = self.least_delay.unwrap_or(i64::MIN);
-        let t = seconds(now.wrapping_add(delay).wrapping_sub(epoch_start));
+        let t = if self.growth == Growth::Linux {
+            let ms = now / MS - epoch_start / MS;
+            let delay = self.least_delay.map_or(0, |least| (least + MS - 1) / MS);
+            in_steps((ms + delay) as f64 / 1e3)
+        } else {
+            // Without a sample ns-3 adds `Time::Min()`, which puts t far below K.
+            let delay = self.least_delay.unwrap_or(i64::MIN);
+            seconds(now.wrapping_add(delay).wrapping_sub(epoch_start))
+        };
         let target = self.curve(t);
 
         let mut count = if target > window {

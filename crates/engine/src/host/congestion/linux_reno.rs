@@ -49,10 +49,12 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Whole {
 
 impl CongestionControl for Whole {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        if self.growth == Growth::Linux {
-            self.reno.acked = 0;
+        let ssthresh = self.betas.ssthresh(tcb, tcb.cwnd);
+        if self.growth == Growth::Ns3 {
+            return ssthresh;
         }
-        self.betas.ssthresh(tcb, tcb.cwnd)
+        self.reno.acked = 0;
+        ssthresh / tcb.segment_size * tcb.segment_size // as it counts in them
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {

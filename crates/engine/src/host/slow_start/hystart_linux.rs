@@ -41,10 +41,13 @@ impl SlowStart for HyStartLinux {
     }
 
     fn on_round_trip(&mut self, tcb: &mut Tcb, rtt: Time, least: Time) {
+        if self.found || tcb.cwnd >= tcb.ssthresh {
+            return;
+        }
         if tcb.last_acked_seq > self.round_end {
             self.start_round(tcb);
         }
-        if self.found || tcb.cwnd >= tcb.ssthresh || tcb.cwnd < LOW_WINDOW * tcb.segment_size {
+        if tcb.cwnd < LOW_WINDOW * tcb.segment_size {
             return;
         }
         self.found = self.has_train(tcb, least) || self.has_risen(rtt, least);

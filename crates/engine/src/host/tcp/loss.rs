@@ -52,6 +52,15 @@ pub struct Flight<'a> {
     pub rto: Time,
     /// The ACK in hand restarts the timer.
     pub restarts_rto: bool,
+    /// Where the episode ends, in one.
+    pub recover: Seq,
+}
+
+/// What becomes of the marks of what is lost, if an episode is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossMarks {
+    Stand,
+    Go,
 }
 
 /// What loss detection asks of the socket.
@@ -60,11 +69,15 @@ pub enum Finding {
     Nothing,
     /// Segments have been marked lost: an episode begins, unless there is one.
     Lost,
+    /// The same where an episode is at its end, or where retransmissions are lost: another one begins then, after a timeout, too.
+    LostAgain,
     /// A segment is to be sent that makes the peer say what has come (RFC 8985 section 7.3): one of new data, or the
     /// last one again.
     Probe,
     /// What was marked lost had only been late: the last reduction of the window is undone.
-    Spurious,
+    Spurious(LossMarks),
+    /// What is marked lost may only be late: new data leaves with this ACK, and nothing again.
+    Doubtful,
     /// The next to leave is new data, in place of what is marked lost (RFC 5682 section 3.1, step 2b).
     Forward,
     /// A probe has repaired a loss that nothing else showed (RFC 8985 section 7.4.2): the window is reduced, and no
@@ -112,8 +125,19 @@ pub trait LossDetection: fmt::Debug + Send {
     #[inline(always)]
     fn on_delivered(&mut self, _now: Time, _segment: &Segment) {}
 
-    /// The ACK that is about to be taken says that this has come twice.
-    fn on_duplicate_delivery(&mut self, _segment_size: u32, _block: SackBlock) {}
+    /// An ACK is about to be taken, whose headers have been read.
+    #[inline(always)]
+    fn on_ack_begins(&mut self, _tcb: &Tcb) {}
+
+    /// It says that this has come twice.  Returns how many segments that were sent again have been delivered so.
+    fn on_duplicate_delivery(
+        &mut self,
+        _segment_size: u32,
+        _block: SackBlock,
+        _scoreboard: &Scoreboard,
+    ) -> u32 {
+        0
+    }
 
     /// An ACK has been taken into the scoreboard.
     #[inline(always)]

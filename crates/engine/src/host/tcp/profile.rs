@@ -68,6 +68,10 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// 6.1).
     const REDUCES_SHARE_OF_WINDOW: bool = false;
 
+    /// Whether what is older than the largest timestamp heard may still bring the one to echo, and is heard itself (RFC 7323
+    /// section 4.3): paths reorder.
+    const HEARS_LATE_TIMESTAMPS: bool = false;
+
     /// Whether each partial ACK restarts the retransmission timer, or the first alone (RFC 6582 section 4).
     const PARTIAL_ACKS_RESTART_RTO: bool = false;
 

@@ -178,6 +178,11 @@ impl RateEstimator {
         self.connection.delivered
     }
 
+    /// So many bytes have come twice.
+    pub fn count_duplicates(&mut self, bytes: u32) {
+        self.connection.delivered += u64::from(bytes);
+    }
+
     /// What a segment remembers that is sent when `in_flight` bytes were, and `lost` had been found lost.
     #[inline]
     pub fn on_sent(&mut self, now: Time, in_flight: u32, lost: u64) -> SentRate {

@@ -78,6 +78,13 @@ impl Reassembly {
         (start < end).then(|| (start.max(seq), end.min(start + size)))
     }
 
+    /// The block with what has come again comes first (RFC 2883 section 4), also if there was no room left to remember it.
+    pub fn report_again(&mut self, (head, tail): SackBlock) {
+        if head > self.next {
+            self.report(head, tail);
+        }
+    }
+
     /// The peer's FIN stands at `seq`.
     pub fn set_fin(&mut self, seq: Seq) {
         self.fin = Some(seq);
@@ -200,14 +207,11 @@ impl Reassembly {
         let mut i = 0;
         while i < self.sacks.len() {
             let (start, end) = self.sacks[i];
-            if first.0 == end {
-                first.0 = start;
-            } else if first.1 == start {
-                first.1 = end;
-            } else {
+            if first.0 > end || start > first.1 {
                 i += 1;
                 continue;
             }
+            first = (first.0.min(start), first.1.max(end));
             self.sacks.remove(i);
             i = 0;
         }
@@ -245,6 +249,24 @@ mod tests {
         assert_eq!(rx.sack_blocks(), [(at(200), at(500))]);
         assert_eq!(rx.add(at(0), 200), Some(500));
         assert!(rx.sack_blocks().is_empty() && !rx.has_gap());
+    }
+
+    /// Linux's order: what has come again is the newest, too, and of a block that was forgotten it is all that is known.
+    #[test]
+    fn what_comes_again_is_reported_first() {
+        let mut rx = Reassembly::new(10_000);
+        rx.set_next_rx(at(0));
+        for seq in [900, 100, 300, 500, 700] {
+            rx.add(at(seq), 50);
+        }
+        rx.add(at(950), 50);
+        rx.report_again((at(300), at(350)));
+        let [a, b, c, d] = [300, 950, 700, 500].map(at);
+        assert_eq!(rx.sack_blocks(), [(a, a + 50), (b, b + 50), (c, c + 50), (d, d + 50)]);
+        rx.report_again((at(900), at(950)));
+        assert_eq!(rx.sack_blocks()[0], (at(900), at(1000)));
+        rx.report_again((at(0), at(50)));
+        assert_eq!(rx.sack_blocks()[0], (at(900), at(1000)), "what is in order is in no block");
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Segment {
     pub is_repeated: bool,
     /// Its delivery is yet to be counted.  Not that of what has not been sent as it is.
     pub counts: bool,
+    /// It was overdue ([`Scoreboard::mark_overdue`]), and has not left since.
+    pub was_overdue: bool,
     pub last_sent: Time,
 }
 
@@ -46,6 +48,7 @@ impl Segment {
             retransmitted: false,
             is_repeated: false,
             counts: false,
+            was_overdue: false,
             last_sent: Time::MAX,
         }
     }
@@ -197,6 +200,11 @@ impl Scoreboard {
         self.sent_size
     }
 
+    /// Something was sent again that is not acknowledged cumulatively: it is still in flight, or the first segment.
+    pub fn has_retransmissions(&self) -> bool {
+        self.retrans_out > 0 || self.sent.front().is_some_and(|first| first.is_repeated)
+    }
+
     /// When the first segment left last that is not acknowledged cumulatively.
     pub fn oldest_departure(&self) -> Option<Time> {
         self.sent.front().map(|segment| segment.last_sent)
@@ -268,7 +276,18 @@ impl Scoreboard {
             self.retransmit(len, seq)
         };
         self.sent[index].last_sent = now;
+        self.sent[index].was_overdue = false;
         Some(index)
+    }
+
+    /// The last segment has left as a probe: it is in flight once.
+    pub fn forget_probe(&mut self) {
+        if let Some(last) = self.sent.back_mut()
+            && std::mem::take(&mut last.retransmitted)
+        {
+            self.retrans_out -= last.len;
+            self.cursor = self.cursor.min(self.sent.len() - 1);
+        }
     }
 
     /// The next `len` bytes, which there are, are sent for the first time, as a segment that remembers `rate`, if it

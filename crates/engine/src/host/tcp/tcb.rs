@@ -91,6 +91,8 @@ pub struct Tcb {
     /// The code point of data segments, ECT(0) or ECT(1).
     pub ect: Ecn,
     pub last_rtt: Time,
+    /// Bytes that were sent and not acknowledged in order, after the last ACK.
+    pub outstanding: u32,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Time,
     /// `Time::MAX` before the first sample.
@@ -120,7 +122,7 @@ impl Tcb {
 
     /// What a stack would pace at, in bytes a second.  None before the first sample.
     pub fn window_rate(&self) -> Option<u64> {
-        let window = u64::from(self.cwnd.max(self.bytes_in_flight));
+        let window = u64::from(self.cwnd.max(self.outstanding));
         let bytes = window * u64::from(self.pacing_ratio()) / 100;
         (!self.srtt.is_zero())
             .then(|| (u128::from(bytes) * 1_000_000_000 / u128::from(self.srtt.0)) as u64)
@@ -157,6 +159,7 @@ impl Default for Tcb {
             is_retrans_data_acked: false,
             is_cwnd_limited: false,
             most_outstanding: 0,
+            outstanding: 0,
             last_departure: Time::ZERO,
             is_app_limited: false,
             uses_abe: false,

@@ -8,7 +8,9 @@ use super::forward::{ForwardRecovery, Verdict};
 use super::reordering_window::ReorderingWindow;
 use super::tail_probe::{ProbeBound, TailProbe};
 use super::undo::Undo;
-use super::{Disorder, Feedback, Finding, Flight, LossDetection, Rfc6675, Timeout, is_in_episode};
+use super::{
+    Disorder, Feedback, Finding, Flight, LossDetection, LossMarks, Rfc6675, Timeout, is_in_episode,
+};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
@@ -39,6 +41,9 @@ pub struct Rack {
     /// SND.NXT: what leaves below was sent before.
     sent: Seq,
     head: Seq,
+    /// Before the ACK in hand, and what its timestamp echoes.
+    least_rtt: Time,
+    echo: u64,
 }
 
 impl LossDetection for Rack {
@@ -62,6 +67,8 @@ impl LossDetection for Rack {
             forward: ForwardRecovery::default(),
             sent: Seq(0),
             head: Seq(0),
+            least_rtt: Time::MAX,
+            echo: 0,
         }
     }
 
@@ -70,13 +77,22 @@ impl LossDetection for Rack {
         self.sent = self.sent.max(seq + len);
         if self.probe.is_leaving {
             self.probe.on_sent(flight.tcb.high_tx_mark, is_new);
+            if !is_new {
+                self.undo.on_probe_repeated();
+                flight.scoreboard.forget_probe();
+            }
         } else if is_new {
             if self.probe.schedule(&flight, ProbeBound::Rest) {
                 self.reordering_due = None;
             }
-        } else if is_in_episode(flight.tcb) {
+        } else {
             self.undo.on_retransmitted(flight.tcb.now);
         }
+    }
+
+    fn on_ack_begins(&mut self, tcb: &Tcb) {
+        self.least_rtt = tcb.min_rtt;
+        self.echo = u64::from(tcb.rcv_timestamp_echo);
     }
 
     /// Section 6.2, steps 2 and 3.
@@ -85,44 +101,58 @@ impl LossDetection for Rack {
             return; // it has been counted when it was SACKed
         }
         self.forward.on_delivered(segment);
-        let rtt = now - segment.last_sent;
-        if !self.window.on_delivered(segment, rtt) {
+        self.window.on_delivered(segment);
+        let left = in_us(segment.last_sent);
+        let rtt = in_us(now) - left;
+        let answers_original = self.echo > 0 && self.echo < left.ms();
+        // The original may have come of what was sent again: most likely, or by its timestamp.
+        let is_doubtful = rtt < self.least_rtt || (!segment.sacked && answers_original);
+        if segment.is_repeated && is_doubtful {
             return;
         }
         self.has_news = true;
         if self.latest.is_none_or(|(latest, _)| latest <= segment.start) {
             self.latest = Some((segment.start, rtt));
         }
-        if self.newest.is_none_or(|newest| newest <= (segment.last_sent, segment.end())) {
-            self.newest = Some((segment.last_sent, segment.end()));
-        }
+        self.newest = self.newest.max(Some((left, segment.end())));
     }
 
-    fn on_duplicate_delivery(&mut self, segment_size: u32, block: SackBlock) {
-        self.undo.on_duplicate_delivery(segment_size, block);
-        if !self.probe.on_duplicate_delivery(block) {
+    fn on_duplicate_delivery(
+        &mut self,
+        segment_size: u32,
+        block: SackBlock,
+        scoreboard: &Scoreboard,
+    ) -> u32 {
+        let segments = self.undo.on_duplicate_delivery(segment_size, block, scoreboard);
+        if segments > 0 && !self.probe.on_duplicate_delivery(block) {
             self.window.on_duplicate_delivery();
         }
+        segments
     }
 
     fn on_ack(&mut self, flight: Flight<'_>) -> Finding {
         self.take_latest();
         let head = flight.scoreboard.head();
-        let has_advanced = head > std::mem::replace(&mut self.head, head);
+        let before = std::mem::replace(&mut self.head, head);
+        let heeds_sacks = flight.tcb.cong_state != CongState::Loss || self.undo.is_open();
+        self.window.on_ack(&flight, heeds_sacks);
         let is_repaired = self.probe.on_ack(head);
-        self.window.on_ack(&flight, self.sent);
-        let verdict = self.forward.on_ack(&flight, self.sent, has_advanced);
-        if self.undo.is_due(flight.tcb, has_advanced) || verdict == Verdict::Spurious {
-            if flight.tcb.cong_state == CongState::Recovery {
-                self.window.on_late_original();
+        let verdict = self.forward.on_ack(&flight, self.sent, head > before);
+        match self.judge(&flight, before, verdict) {
+            Judgement::Spurious(marks) => {
+                self.undo.settle();
+                self.forward.give_up();
+                return Finding::Spurious(marks);
             }
-            self.undo.settle();
-            self.forward.give_up();
-            return Finding::Spurious;
+            Judgement::Doubtful => {
+                self.run_timer(&flight, None);
+                return Finding::Doubtful;
+            }
+            Judgement::Right => {}
         }
         match self.look_again(flight) {
             Finding::Nothing if is_repaired => Finding::Repaired,
-            _ if verdict == Verdict::Unsure => Finding::Forward,
+            Finding::Nothing | Finding::Lost if verdict == Verdict::Unsure => Finding::Forward,
             lost => lost,
         }
     }
@@ -137,7 +167,9 @@ impl LossDetection for Rack {
     fn on_timer(&mut self, flight: Flight<'_>) -> Finding {
         let now = flight.tcb.now;
         if self.reordering_due.take_if(|due| *due <= now).is_some() {
-            return self.look_for_losses(flight.tcb, flight.scoreboard).0;
+            let is_in_episode = is_in_episode(flight.tcb);
+            let found = self.look_for_losses(flight.tcb, flight.scoreboard, is_in_episode).0;
+            return if found == Finding::Lost { Finding::LostAgain } else { found };
         }
         self.probe.due = None;
         if self.probe.may_leave(&flight) {
@@ -162,8 +194,9 @@ impl LossDetection for Rack {
     }
 
     fn on_recovery(&mut self, flight: Flight<'_>) {
+        let probes = u32::from(self.probe.repeats());
         self.probe.forget();
-        self.undo.begin(flight.tcb.segment_size, flight.scoreboard);
+        self.undo.begin(flight.tcb.segment_size, flight.scoreboard, probes);
         if flight.feedback == Feedback::DuplicateAcks {
             self.without_sack.on_recovery(flight);
         }
@@ -173,32 +206,37 @@ impl LossDetection for Rack {
         self.without_sack.on_partial_ack(flight);
     }
 
-    /// Section 6.3: the first segment is lost, and those whose time is over.
+    /// Section 6.3: the first segment is lost, and those whose time is over, without time for reordering.
     fn on_timeout(&mut self, flight: Flight<'_>, timeout: Timeout) {
+        let probes = u32::from(self.probe.repeats());
         self.probe.forget();
         self.reordering_due = None;
         let begins_episode = !is_in_episode(flight.tcb);
-        if timeout.reduces {
-            self.undo.begin(flight.tcb.segment_size, flight.scoreboard);
-        }
         let is_in_doubt =
             flight.feedback == Feedback::Sack && (begins_episode || timeout.is_repeated);
         self.window.on_timeout(&flight);
         self.forward.begin(is_in_doubt.then_some(self.sent));
         if flight.feedback == Feedback::DuplicateAcks {
+            if timeout.reduces {
+                self.undo.begin(flight.tcb.segment_size, flight.scoreboard, probes);
+            }
             return self.without_sack.on_timeout(flight, timeout);
         }
-        let window = self.rtt + self.window.length(flight.tcb, flight.scoreboard);
-        let now = flight.tcb.now;
-        let mut is_first = true;
-        flight.scoreboard.mark_lost_while(|segment| {
-            Some(std::mem::take(&mut is_first) || segment.last_sent + window <= now)
+        let (now, head) = (in_us(flight.tcb.now), flight.scoreboard.head());
+        flight.scoreboard.mark_each_lost(|segment| {
+            segment.start == head || in_us(segment.last_sent) + self.rtt <= now
         });
+        if timeout.reduces {
+            self.undo.begin(flight.tcb.segment_size, flight.scoreboard, probes);
+        }
     }
 
+    /// What is still marked lost is no less so.
     fn on_undone(&mut self, flight: Flight<'_>) -> Finding {
         self.has_news = true;
-        self.look_again(flight)
+        let is_lost = flight.feedback == Feedback::Sack && flight.scoreboard.lost_out() > 0;
+        let finding = self.look_again(flight);
+        if is_lost { Finding::Lost } else { finding }
     }
 
     fn takes_sacks_for_order(&self) -> bool {
@@ -210,6 +248,14 @@ impl LossDetection for Rack {
     }
 }
 
+/// What an ACK says of the episode in which it comes, or of the last one.
+enum Judgement {
+    Right,
+    /// It looks spurious, but something that was sent again is still on its way.
+    Doubtful,
+    Spurious(LossMarks),
+}
+
 impl Rack {
     fn take_latest(&mut self) {
         if let Some((_, rtt)) = self.latest.take() {
@@ -217,41 +263,107 @@ impl Rack {
         }
     }
 
+    /// `before`: SND.UNA before the ACK.
+    fn judge(&mut self, flight: &Flight<'_>, before: Seq, verdict: Verdict) -> Judgement {
+        let Flight { tcb, scoreboard, recover, .. } = flight;
+        let has_advanced = scoreboard.head() > before;
+        let has_ended = scoreboard.head() >= *recover;
+        let is_echoed = has_advanced && self.undo.is_original_echoed(tcb);
+        let is_all_duplicate = self.undo.is_all_duplicate();
+        match tcb.cong_state {
+            CongState::Recovery if has_ended => {
+                if is_echoed || is_all_duplicate {
+                    return Judgement::Spurious(LossMarks::Stand);
+                }
+                self.window.on_repaired();
+            }
+            CongState::Recovery if is_echoed => {
+                self.window.on_late_original(before);
+                if scoreboard.retrans_out() > 0 {
+                    return Judgement::Doubtful;
+                }
+                return Judgement::Spurious(LossMarks::Go);
+            }
+            CongState::Loss => {
+                let is_spurious = has_advanced && (is_echoed || is_all_duplicate);
+                if is_spurious || verdict == Verdict::Spurious {
+                    return Judgement::Spurious(LossMarks::Go);
+                }
+                if has_ended {
+                    self.window.on_repaired();
+                }
+            }
+            CongState::Open | CongState::Disorder | CongState::Recovery if is_all_duplicate => {
+                self.window.on_all_duplicate();
+                return Judgement::Spurious(LossMarks::Stand);
+            }
+            _ => {}
+        }
+        Judgement::Right
+    }
+
     /// After an ACK: for losses, and which of the timers runs now.
     fn look_again(&mut self, flight: Flight<'_>) -> Finding {
         let (mut finding, mut due) = (Finding::Nothing, None);
+        let has_ended = flight.scoreboard.head() >= flight.recover;
         if flight.feedback == Feedback::Sack && std::mem::take(&mut self.has_news) {
-            (finding, due) = self.look_for_losses(flight.tcb, flight.scoreboard);
+            let is_in_episode = is_in_episode(flight.tcb) && !has_ended;
+            (finding, due) = self.look_for_losses(flight.tcb, flight.scoreboard, is_in_episode);
         }
-        if due.is_some() {
-            self.reordering_due = due;
+        self.run_timer(&flight, due);
+        // Another episode follows at once.
+        let is_left = flight.feedback == Feedback::Sack && flight.scoreboard.lost_out() > 0;
+        if has_ended && is_left && is_in_episode(flight.tcb) { Finding::LostAgain } else { finding }
+    }
+
+    /// The reordering timer, or that of a probe if the ACK starts it.
+    fn run_timer(&mut self, flight: &Flight<'_>, reordering_due: Option<Time>) {
+        if reordering_due.is_some() {
+            self.reordering_due = reordering_due;
             self.probe.due = None;
         } else if flight.restarts_rto {
             self.reordering_due = None;
-            self.probe.schedule(&flight, ProbeBound::Whole);
+            self.probe.schedule(flight, ProbeBound::Whole);
         }
-        finding
     }
 
     /// Section 6.2, step 5.  Also returns when to look again.
-    fn look_for_losses(&self, tcb: &Tcb, scoreboard: &mut Scoreboard) -> (Finding, Option<Time>) {
+    fn look_for_losses(
+        &self,
+        tcb: &Tcb,
+        scoreboard: &mut Scoreboard,
+        is_in_episode: bool,
+    ) -> (Finding, Option<Time>) {
         let Some(newest) = self.newest else { return (Finding::Nothing, None) };
-        let window = self.rtt + self.window.length(tcb, scoreboard);
-        let before = scoreboard.found_lost();
+        let window = self.rtt + self.window.length(tcb, scoreboard, is_in_episode);
+        let (lost, sent_again) = (scoreboard.found_lost(), scoreboard.retrans_out());
+        let now = in_us(tcb.now);
         let mut due: Option<Time> = None;
-        scoreboard.mark_lost_while(|segment| {
-            if (segment.last_sent, segment.end()) > newest {
+        scoreboard.mark_overdue(|segment| {
+            let left = in_us(segment.last_sent);
+            if (left, segment.end()) >= newest {
                 return segment.is_repeated.then_some(false);
             }
-            let is_over = segment.last_sent + window;
-            if is_over <= tcb.now {
+            let is_over = left + window;
+            if is_over <= now {
                 return Some(true);
             }
             due = due.max(Some(is_over));
             Some(false)
         });
-        let later = |due| timer_end(tcb.now, due - tcb.now + LEAST_TIMER);
-        let is_found = scoreboard.found_lost() > before;
-        (if is_found { Finding::Lost } else { Finding::Nothing }, due.map(later))
+        let later = |due| timer_end(tcb.now, due - now + LEAST_TIMER);
+        let finding = if scoreboard.retrans_out() < sent_again {
+            Finding::LostAgain
+        } else if scoreboard.found_lost() > lost {
+            Finding::Lost
+        } else {
+            Finding::Nothing
+        };
+        (finding, due.map(later))
     }
+}
+
+/// In the steps of Linux's clock.
+fn in_us(time: Time) -> Time {
+    Time(time.0 / 1000 * 1000)
 }

@@ -54,6 +54,11 @@ impl TailProbe {
         true
     }
 
+    /// The one whose outcome is open was the last segment again.
+    pub fn repeats(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.is_repetition)
+    }
+
     /// Section 7.4.2: an ACK has come.  Returns whether the probe has repaired a loss.
     pub fn on_ack(&mut self, head: Seq) -> bool {
         let Some(open) = self.open.as_ref().filter(|open| head >= open.end) else { return false };
@@ -99,5 +104,41 @@ impl TailProbe {
     pub fn may_leave(&self, flight: &Flight<'_>) -> bool {
         let Flight { tcb, scoreboard, .. } = flight;
         self.open.is_none() && !is_in_episode(tcb) && scoreboard.sent_size() > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A probe that left up to 5000, of the last segment or of new data, has been sent.
+    fn sent(is_new: bool) -> TailProbe {
+        let mut probe = TailProbe { is_leaving: true, ..TailProbe::default() };
+        probe.on_sent(Seq(5000), is_new);
+        assert!(!probe.is_leaving);
+        probe
+    }
+
+    #[test]
+    fn new_data_is_settled_as_soon_as_it_is_acknowledged() {
+        let mut probe = sent(true);
+        assert!(!probe.repeats() && !probe.on_ack(Seq(4000)) && probe.open.is_some());
+        assert!(!probe.on_ack(Seq(5000)) && probe.open.is_none());
+    }
+
+    #[test]
+    fn a_repetition_is_open_until_something_beyond_it_is_acknowledged_and_has_repaired_once() {
+        let mut probe = sent(false);
+        assert!(probe.repeats() && !probe.on_ack(Seq(5000)) && probe.open.is_some());
+        assert!(probe.on_ack(Seq(6000)));
+        assert!(!probe.repeats() && !probe.on_ack(Seq(7000)), "another ACK says nothing more");
+    }
+
+    #[test]
+    fn a_repetition_that_came_twice_is_settled_and_repairs_nothing() {
+        let mut probe = sent(false);
+        assert!(!probe.on_duplicate_delivery((Seq(3000), Seq(4000))), "that was another one");
+        assert!(probe.on_duplicate_delivery((Seq(4000), Seq(5000))));
+        assert!(!probe.on_ack(Seq(5000)) && probe.open.is_none());
     }
 }

@@ -50,6 +50,7 @@ impl Profile for Linux {
     const REDUCES_SHARE_OF_WINDOW: bool = true;
     const ALIGNS_OPTIONS: bool = true;
     const PARTIAL_ACKS_RESTART_RTO: bool = true;
+    const HEARS_LATE_TIMESTAMPS: bool = true;
     const GROWTH: Growth = Growth::Linux;
 
     /// The sample, not its mean.

@@ -90,6 +90,7 @@ mod tests {
             retransmitted: false,
             is_repeated: false,
             counts: true,
+            was_overdue: false,
             last_sent: Time::from_ms(left_ms),
         }
     }

@@ -7,7 +7,10 @@ impl Scoreboard {
     /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.
     #[inline(always)] // in one place, for every segment of an episode
     pub fn next_segment(&mut self, rule3: Rule3, window: u32) -> Option<(Seq, u32)> {
-        if self.lost_out > 0
+        // Marks one by one leave retransmissions in flight of what is not lost: they count against what is (Linux's
+        // `tcp_xmit_retransmit_queue`).
+        let stray = if self.marks_one_by_one { self.retrans_out } else { 0 };
+        if self.lost_out > stray
             && let Some(start) = self.first_lost_hole()
         {
             return Some((start, self.segment_size));
@@ -82,29 +85,47 @@ impl Scoreboard {
         self.has_lost_beyond = false;
     }
 
-    /// Asks of each segment that is in flight, in the order of their numbers, whether it is lost, until the answer is
-    /// none: of what follows nothing is lost.
-    pub fn mark_lost_while(&mut self, mut is_lost: impl FnMut(&Segment) -> Option<bool>) {
+    /// Asks of each segment that is in flight and was not overdue before, in the order of their numbers, whether it is
+    /// lost, until the answer is none: of what follows nothing is lost.
+    pub fn mark_overdue(&mut self, mut is_lost: impl FnMut(&Segment) -> Option<bool>) {
         self.marks_one_by_one = true;
-        for (i, segment) in self.sent.iter_mut().enumerate() {
-            if segment.sacked || (segment.lost && !segment.retransmitted) {
+        for i in 0..self.sent.len() {
+            let segment = &self.sent[i];
+            let waits = segment.lost && !segment.retransmitted;
+            if segment.sacked || segment.was_overdue || waits {
                 continue;
             }
             let Some(answer) = is_lost(segment) else { break };
-            if !answer {
-                continue;
+            if answer {
+                self.sent[i].was_overdue = true;
+                self.mark_lost(i);
             }
-            self.found_lost += u64::from(segment.len);
-            if segment.retransmitted {
-                segment.retransmitted = false;
-                self.retrans_out -= segment.len;
-            }
-            if !segment.lost {
-                segment.lost = true;
-                self.lost_out += segment.len;
-            }
-            self.cursor = self.cursor.min(i);
         }
+    }
+
+    /// The same of each segment that is not SACKed.
+    pub fn mark_each_lost(&mut self, mut is_lost: impl FnMut(&Segment) -> bool) {
+        self.marks_one_by_one = true;
+        for i in 0..self.sent.len() {
+            if !self.sent[i].sacked && is_lost(&self.sent[i]) {
+                self.mark_lost(i);
+            }
+        }
+    }
+
+    /// The retransmission of what is lost is lost, too; that of what is not may be on its way.
+    fn mark_lost(&mut self, i: usize) {
+        let segment = &mut self.sent[i];
+        if !segment.lost {
+            segment.lost = true;
+            self.lost_out += segment.len;
+        } else if std::mem::take(&mut segment.retransmitted) {
+            self.retrans_out -= segment.len;
+        } else {
+            return;
+        }
+        self.found_lost += u64::from(segment.len);
+        self.cursor = self.cursor.min(i);
     }
 
     /// What was marked lost is on its way after all.
@@ -224,5 +245,128 @@ impl Scoreboard {
         let mut sent = self.sent.range(self.cursor.min(self.sent.len())..);
         let found = sent.find(|segment| segment.lost && !segment.sacked && !segment.retransmitted);
         found.map(|segment| segment.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::time::Time;
+    use crate::host::tcp::profile::changes::{Change, Changes};
+    use crate::host::tcp::rate::SentRate;
+    use crate::host::tcp::scoreboard::Deliveries;
+
+    const SIZE: u32 = 1000;
+
+    struct Nobody;
+
+    impl Deliveries for Nobody {
+        fn on_delivered(&mut self, _: Time, _: &mut Segment, _: Option<&SentRate>) {}
+    }
+
+    fn at(number: u32) -> Seq {
+        Seq(1 + number * SIZE)
+    }
+
+    /// Four are in flight, and nothing else is to be sent.
+    fn four() -> Scoreboard {
+        let changes = Changes::NONE.with(Change::SackedRetransmissions);
+        let mut scoreboard = Scoreboard::new(100_000, SIZE, changes);
+        scoreboard.set_head(at(0));
+        scoreboard.add(4 * SIZE);
+        for i in 0..4 {
+            scoreboard.take(SIZE, at(i), Time::ZERO);
+        }
+        scoreboard
+    }
+
+    fn send_again(scoreboard: &mut Scoreboard, number: u32) {
+        scoreboard.take(SIZE, at(number), Time::from_ms(1));
+    }
+
+    fn next(scoreboard: &mut Scoreboard) -> Option<Seq> {
+        scoreboard.next_segment(Rule3::Skipped, 1 << 20).map(|(seq, _)| seq)
+    }
+
+    fn mark(scoreboard: &mut Scoreboard, number: u32) {
+        scoreboard.mark_overdue(|segment| Some(segment.start == at(number)));
+    }
+
+    /// The first was lost and sent again, which was for nothing: its retransmission is under way.
+    fn undone() -> Scoreboard {
+        let mut scoreboard = four();
+        mark(&mut scoreboard, 0);
+        assert_eq!(next(&mut scoreboard), Some(at(0)));
+        send_again(&mut scoreboard, 0);
+        scoreboard.unmark_lost();
+        assert_eq!((scoreboard.lost_out(), scoreboard.retrans_out()), (0, SIZE));
+        scoreboard
+    }
+
+    #[test]
+    fn what_is_lost_waits_for_a_stray_retransmission_until_that_came_twice() {
+        let mut scoreboard = undone();
+        mark(&mut scoreboard, 1);
+        assert_eq!(next(&mut scoreboard), None);
+        scoreboard.settle_duplicate((at(0), at(1)));
+        assert_eq!((scoreboard.retrans_out(), next(&mut scoreboard)), (0, Some(at(1))));
+    }
+
+    /// An ACK or SACK of it may be the original's: one of both is still in flight.
+    #[test]
+    fn a_stray_retransmission_is_in_flight_though_its_segment_is_sacked() {
+        let mut stray = undone();
+        stray.update(&[(at(0), at(1))], Time::ZERO, &mut Nobody);
+        assert_eq!(stray.bytes_in_flight(), 4 * SIZE);
+        let mut right = four();
+        mark(&mut right, 0);
+        send_again(&mut right, 0);
+        right.update(&[(at(0), at(1))], Time::ZERO, &mut Nobody);
+        assert_eq!(right.bytes_in_flight(), 3 * SIZE);
+    }
+
+    #[test]
+    fn what_was_overdue_is_asked_of_again_only_when_it_has_left() {
+        let mut scoreboard = four();
+        mark(&mut scoreboard, 2);
+        scoreboard.unmark_lost();
+        let asked = |scoreboard: &mut Scoreboard| {
+            let mut asked = Vec::new();
+            scoreboard.mark_overdue(|segment| {
+                asked.push(segment.start);
+                Some(false)
+            });
+            asked
+        };
+        assert_eq!(asked(&mut scoreboard), [at(0), at(1), at(3)]);
+        send_again(&mut scoreboard, 2);
+        assert_eq!(asked(&mut scoreboard), [0, 1, 2, 3].map(at));
+    }
+
+    /// First it is lost, and then its retransmission, too.
+    #[test]
+    fn a_segment_and_its_retransmission_are_lost_one_after_the_other() {
+        let mut scoreboard = undone();
+        let all = |scoreboard: &mut Scoreboard| {
+            scoreboard.mark_each_lost(|segment| segment.start == at(0));
+            (scoreboard.lost_out(), scoreboard.retrans_out(), scoreboard.found_lost())
+        };
+        let found = u64::from(SIZE);
+        assert_eq!(all(&mut scoreboard), (SIZE, SIZE, 2 * found));
+        assert_eq!(all(&mut scoreboard), (SIZE, 0, 3 * found));
+        assert_eq!(all(&mut scoreboard), (SIZE, 0, 3 * found), "there is nothing left to lose");
+    }
+
+    #[test]
+    fn a_probe_is_in_flight_once_and_marks_its_segment_as_sent_again() {
+        let mut scoreboard = four();
+        assert!(!scoreboard.has_retransmissions());
+        send_again(&mut scoreboard, 3);
+        scoreboard.forget_probe();
+        assert_eq!((scoreboard.bytes_in_flight(), scoreboard.is_unmarked()), (4 * SIZE, true));
+        assert!(!scoreboard.has_retransmissions(), "the first segment is none");
+        assert_eq!(scoreboard.repeated_in((at(2), at(4))), 1);
+        send_again(&mut scoreboard, 0);
+        assert!(scoreboard.has_retransmissions());
     }
 }

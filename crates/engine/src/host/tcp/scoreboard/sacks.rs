@@ -30,6 +30,24 @@ impl Scoreboard {
         sacked
     }
 
+    /// The block has come twice: nothing of it is in flight any more.
+    pub fn settle_duplicate(&mut self, (left, right): SackBlock) {
+        let mut i = self.first_from(left);
+        while let Some(segment) = self.sent.get_mut(i).filter(|segment| segment.end() <= right) {
+            if std::mem::take(&mut segment.retransmitted) {
+                self.retrans_out -= segment.len;
+                self.cursor = self.cursor.min(i);
+            }
+            i += 1;
+        }
+    }
+
+    /// So many segments of the block have been sent again.
+    pub fn repeated_in(&self, (left, right): SackBlock) -> u32 {
+        let within = self.from(left).take_while(|segment| segment.end() <= right);
+        within.filter(|segment| segment.is_repeated).count() as u32
+    }
+
     fn mark_block(&mut self, left: Seq, right: Seq, now: Time, whom: &mut impl Deliveries) -> u32 {
         if self.seen.as_ref().is_some_and(|seen| seen.blocks.contains(&(left, right))) {
             return 0; // as most are, which is what they are repeated for
@@ -42,11 +60,13 @@ impl Scoreboard {
                 break;
             }
             if !segment.sacked {
-                if segment.lost {
-                    segment.lost = false;
+                let was_lost = std::mem::take(&mut segment.lost);
+                if was_lost {
                     self.lost_out -= segment.len;
                 }
-                if segment.retransmitted && self.sacked_leave_pipe {
+                // What was sent again and is not lost any more may be under way twice.
+                let leaves = self.sacked_leave_pipe && (was_lost || !self.marks_one_by_one);
+                if segment.retransmitted && leaves {
                     segment.retransmitted = false;
                     self.retrans_out -= segment.len;
                 }

@@ -146,4 +146,24 @@ mod tests {
         assert!(!leaves(1, 20, near));
         assert!(leaves(1, 20, near - Time(1)));
     }
+
+    /// A short path lets 45 segments leave at once, but not more than half of the window: with room for 12 of 20, ten leave, and the
+    /// two that are left wait.
+    #[test]
+    fn two_bursts_are_in_flight() {
+        let tcb = Tcb { min_rtt: Time(1000), ..tcb() };
+        let mut deferral = Deferral::default();
+        let mut leaves = |n: u32| {
+            deferral.leaves(Opening {
+                tcb: &tcb,
+                window: 20 * SIZE,
+                peer_window: 1 << 20,
+                room: (12 - n) * SIZE,
+                unsent: 100 * SIZE,
+                sent: (10 + n) * SIZE,
+                oldest: Some(tcb.now - ROUND_TRIP),
+            })
+        };
+        assert_eq!((0..12).take_while(|&n| leaves(n)).count(), 10);
+    }
 }

@@ -8,7 +8,7 @@ use super::parts::{PriorWindow, Sending};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::CaEvent;
-use crate::host::tcp::loss::{Disorder, Finding, LossDetection};
+use crate::host::tcp::loss::{Disorder, Finding, LossDetection, LossMarks};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Taken;
 use crate::host::tcp::recovery::{AckKind, Episode};
@@ -68,18 +68,22 @@ impl<P: Profile> Socket<P> {
         let old_head = self.sending.scoreboard.head();
 
         let mut newly_sacked = 0;
+        self.sending.loss.on_ack_begins(&self.tcb);
         if packet.sacks() > 0 {
-            let mut blocks = &env.options().sacks[..packet.sacks()];
-            if P::Loss::HEEDS_DUPLICATES
-                && let Some(duplicate) = duplicate_delivery(blocks, ack)
-            {
-                blocks = &blocks[1..];
-                self.sending.loss.on_duplicate_delivery(self.tcb.segment_size, duplicate);
+            let blocks = &env.options().sacks[..packet.sacks()];
+            let duplicate =
+                if P::Loss::HEEDS_DUPLICATES { duplicate_delivery(blocks, ack) } else { None };
+            let held = &blocks[usize::from(duplicate.is_some())..];
+            if let Some(duplicate) = duplicate {
+                self.note_duplicates(duplicate);
             }
-            for &(_, right) in blocks {
+            for &(_, right) in held {
                 self.sending.forward_ack = self.sending.forward_ack.max(right);
             }
-            newly_sacked = self.sending.update(blocks, now);
+            newly_sacked = self.sending.update(held, now);
+            if let Some(duplicate) = duplicate {
+                self.sending.scoreboard.settle_duplicate(duplicate);
+            }
             if newly_sacked > 0 {
                 self.detect(|loss, flight| loss.on_sacked(flight));
             }
@@ -103,12 +107,13 @@ impl<P: Profile> Socket<P> {
         self.tcb.last_acked_sacked = delivered;
 
         if P::Rtt::OF_DELIVERIES {
-            self.take_round_trips(packet);
+            self.take_round_trips(packet, old_head);
         }
 
         self.leave_cwr(ack);
         self.on_ecn_echo(packet, old_head, delivered);
         self.bytes_in_flight();
+        let found_before = self.sending.scoreboard.found_lost();
         let finding = self.detect(|loss, flight| loss.on_ack(flight));
         if P::Loss::REPLACES_RTO && self.sending.restarts_rto && self.is_pending(Timer::Retransmit)
         {
@@ -118,7 +123,8 @@ impl<P: Profile> Socket<P> {
         if P::STEPS_ONCE_AN_ACK {
             self.sending.has_stepped = false;
             // SafeACK of RFC 9937 section 5: it goes forward, and nothing more is lost.
-            self.tcb.is_retrans_data_acked = ack > old_head && finding == Finding::Nothing;
+            let is_more_lost = self.sending.scoreboard.found_lost() > found_before;
+            self.tcb.is_retrans_data_acked = ack > old_head && !is_more_lost;
             self.bytes_in_flight();
         }
         self.heed(finding, delivered, env);
@@ -129,7 +135,13 @@ impl<P: Profile> Socket<P> {
             ack == old_head && ack < self.tcb.high_tx_mark && packet.payload == 0
         };
         self.process_ack(AckInfo { ack, old_head, delivered, is_duplicate }, env);
+        if P::STEPS_ONCE_AN_ACK && self.tcb.cong_state == CongState::Recovery && delivered > 0 {
+            self.step_recovery(delivered, AckKind::Duplicate);
+        }
         self.tcb.is_retrans_data_acked = false;
+        if P::STEPS_ONCE_AN_ACK {
+            self.tcb.outstanding = self.sending.scoreboard.sent_size();
+        }
 
         let lost = self.sending.scoreboard.lost_out().abs_diff(lost_before);
         self.sample_rate(delivered, lost, prior_in_flight);
@@ -137,14 +149,26 @@ impl<P: Profile> Socket<P> {
             self.on_data(packet, env);
         }
         if P::Loss::FORWARDS && self.sending.goes_forward {
-            self.send_forward(env);
+            self.send_forward(finding, env);
+            if finding == Finding::Doubtful {
+                return;
+            }
         }
         self.send_pending(env);
     }
 
+    /// It has come twice, and counts as delivered again: something that was sent has left the network.
+    #[cold]
+    fn note_duplicates(&mut self, duplicate: SackBlock) {
+        let Sending { loss, scoreboard, rate, .. } = &mut self.sending;
+        let size = self.tcb.segment_size;
+        let segments = loss.on_duplicate_delivery(size, duplicate, scoreboard);
+        rate.count_duplicates(segments * size);
+    }
+
     /// The RTT by what the ACK has delivered.  The retransmission timer starts again with what is acknowledged in order, or
     /// with the SACK of something that left before the first segment did (Linux's `FLAG_SET_XMIT_TIMER`).
-    fn take_round_trips(&mut self, packet: &Packet) {
+    fn take_round_trips(&mut self, packet: &Packet, old_head: Seq) {
         let of_echo = self.rtt_of_echo(packet);
         let now = self.tcb.now;
         let found = self.sending.times.take(now, of_echo);
@@ -152,15 +176,21 @@ impl<P: Profile> Socket<P> {
         let oldest = self.sending.scoreboard.oldest_departure();
         let is_of_earlier = found.sacked.zip(oldest).is_some_and(|(rtt, left)| rtt > now - left);
         self.sending.restarts_rto = found.has_acked || is_of_earlier;
+        self.tcb.last_acked_seq = packet.ack;
+        if found.newest.is_some() {
+            let segments = (packet.ack - old_head) as u32 / self.tcb.segment_size;
+            let rtt = P::told_rtt(&self.tcb);
+            self.congestion.pkts_acked(&mut self.tcb, segments.max(1), rtt);
+        }
     }
 
     /// New data leaves first, or what is lost after all.
     #[cold]
-    fn send_forward<E: Environment>(&mut self, env: &mut E) {
+    fn send_forward<E: Environment>(&mut self, finding: Finding, env: &mut E) {
         let before = self.tcb.high_tx_mark;
         self.send_pending(env);
         self.sending.goes_forward = false;
-        if self.tcb.high_tx_mark == before {
+        if finding == Finding::Forward && self.tcb.high_tx_mark == before {
             self.ask(|loss, _| loss.on_forward_failed());
         }
     }
@@ -261,7 +291,9 @@ impl<P: Profile> Socket<P> {
             } else {
                 // One segment has left the network after all.
                 self.tell_acked(1);
-                self.grow_by_sacks(info.delivered);
+                if info.is_duplicate {
+                    self.grow_by_sacks(info.delivered);
+                }
             }
         } else if info.ack > info.old_head {
             let segments = self.sending.count_segments(info.delivered, self.tcb.segment_size);
@@ -330,23 +362,34 @@ impl<P: Profile> Socket<P> {
     pub(super) fn heed<E: Environment>(&mut self, finding: Finding, delivered: u32, env: &mut E) {
         match finding {
             Finding::Nothing => {}
-            Finding::Lost => self.on_loss_found(delivered, env),
+            Finding::Lost | Finding::LostAgain => self.on_loss_found(finding, delivered, env),
             Finding::Probe => self.probe_for_losses(env),
-            Finding::Spurious => {
-                self.undo();
+            Finding::Spurious(marks) => {
+                self.undo(marks);
+                let found_before = self.sending.scoreboard.found_lost();
                 let finding = self.detect(|loss, flight| loss.on_undone(flight));
+                let is_more_lost = self.sending.scoreboard.found_lost() > found_before;
+                self.tcb.is_retrans_data_acked &= !is_more_lost;
                 self.heed(finding, delivered, env);
             }
-            Finding::Forward => self.sending.goes_forward = true,
+            Finding::Forward | Finding::Doubtful => self.sending.goes_forward = true,
             Finding::Repaired => self.reduce_at_once(),
         }
     }
 
-    fn on_loss_found<E: Environment>(&mut self, delivered: u32, env: &mut E) {
+    fn on_loss_found<E: Environment>(&mut self, finding: Finding, delivered: u32, env: &mut E) {
         self.bytes_in_flight();
-        if !matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
-            self.enter_recovery(delivered, env);
+        let is_over = self.sending.scoreboard.head() >= self.sending.recover;
+        match self.tcb.cong_state {
+            CongState::Recovery if is_over => {
+                self.end_recovery();
+                self.tcb.cwnd = self.tcb.ssthresh;
+            }
+            CongState::Loss if finding == Finding::LostAgain => {}
+            CongState::Recovery | CongState::Loss => return,
+            _ => {}
         }
+        self.enter_recovery(delivered, env);
     }
 
     /// The congestion control's answer to a loss, without an episode.  The window was full when that was lost.
@@ -378,20 +421,26 @@ impl<P: Profile> Socket<P> {
 
     /// An episode is about to reduce the window.
     pub(super) fn remember_window(&mut self) {
-        let Tcb { cwnd, ssthresh, .. } = self.tcb;
+        let Tcb { cwnd, ssthresh, segment_size, .. } = self.tcb;
+        // Three quarters of it are known to be right (Linux's `tcp_current_ssthresh`).
+        let window = cwnd / segment_size;
+        let known = (window / 2 + window / 4) * segment_size;
+        let ssthresh = if P::STEPS_ONCE_AN_ACK { ssthresh.max(known) } else { ssthresh };
         self.sending.prior = PriorWindow { cwnd, ssthresh };
     }
 
     /// The episode was for nothing: window and threshold become what they were (RFC 5682, RFC 3708, RFC 4015; Linux's
     /// `tcp_undo_cwnd_reduction`).
     #[cold]
-    fn undo(&mut self) {
+    fn undo(&mut self, marks: LossMarks) {
         let PriorWindow { cwnd, ssthresh } = self.sending.prior;
         self.tcb.cwnd = self.congestion.algorithm().undo(&self.tcb, cwnd);
         self.tcb.ssthresh = self.tcb.ssthresh.max(ssthresh);
         // It may have ended before the last duplicate was reported.
         if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
-            self.sending.scoreboard.unmark_lost();
+            if marks == LossMarks::Go {
+                self.sending.scoreboard.unmark_lost();
+            }
             self.sending.dup_acks = 0;
             self.sending.is_recover_active = false;
             self.sending.is_first_partial_ack = true;
@@ -440,14 +489,11 @@ impl<P: Profile> Socket<P> {
         }
         if step.ends {
             if state == CongState::Recovery {
-                let event = CaEvent::CompleteCwr;
-                self.congestion.algorithm().cwnd_event(&mut self.tcb, event);
-                self.sending.dup_acks = 0;
+                self.end_recovery();
+            } else {
+                self.sending.is_first_partial_ack |= state != CongState::Disorder;
+                self.enter_open();
             }
-            if state != CongState::Disorder {
-                self.sending.is_first_partial_ack = true;
-            }
-            self.enter_open();
         }
         if !is_below && state != CongState::Cwr {
             self.sending.is_recover_active = false;
@@ -496,6 +542,13 @@ impl<P: Profile> Socket<P> {
             }
         };
         Step { acked, ends, window }
+    }
+
+    fn end_recovery(&mut self) {
+        self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::CompleteCwr);
+        self.sending.dup_acks = 0;
+        self.sending.is_first_partial_ack = true;
+        self.enter_open();
     }
 
     fn enter_open(&mut self) {

@@ -12,6 +12,11 @@ use crate::host::tcp::rtt::RttEstimation;
 use crate::host::tcp::tcb::CongState;
 use crate::packet::{Flags, IP_HEADER, Packet, TCP_HEADER};
 
+/// In ticks of timestamps: by so much a segment may be overtaken (Linux's `TCP_PAWS_WINDOW`).
+const LATEST: u32 = 1;
+/// Linux's `tcp_invalid_ratelimit`.
+const REFUSALS_APART: Time = Time::from_ms(500);
+
 impl<P: Profile> Socket<P> {
     /// A segment has arrived.
     #[inline(always)]
@@ -89,6 +94,9 @@ impl<P: Profile> Socket<P> {
             self.send_control(Flags::ACK, env);
             return;
         }
+        if P::HEARS_LATE_TIMESTAMPS && self.is_from_the_past(packet) {
+            return self.refuse_late(packet, env);
+        }
         self.note_ecn(packet, env);
         if !self.process_options(packet) {
             return;
@@ -145,6 +153,40 @@ impl<P: Profile> Socket<P> {
             reset.ack = packet.seq + 1;
         }
         env.transmit(reset);
+    }
+
+    /// Protection against wrapped sequence numbers (PAWS, RFC 7323 section 5): the segment left before the one whose timestamp
+    /// is to be echoed, by more than a tick.  It may be a duplicate ACK that was overtaken.
+    fn is_from_the_past(&self, packet: &Packet) -> bool {
+        let recent = self.agreed.timestamp_to_echo;
+        let is_late = self.agreed.timestamps
+            && self.state >= State::SynRcvd
+            && packet.options.has_timestamps()
+            && recent > packet.ts_val + LATEST;
+        let is_duplicate = control_flags(packet) == Flags::ACK
+            && packet.payload == 0
+            && packet.seq == self.receiving.reassembly.next_rx()
+            && packet.ack == self.sending.scoreboard.head();
+        is_late && !is_duplicate && !packet.flags.has(Flags::RST)
+    }
+
+    /// It is dropped, and answered unless it is a mere ACK: of those that are not older than the last, every half second.
+    #[cold]
+    fn refuse_late<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let next = self.receiving.reassembly.next_rx();
+        let is_mere = packet.payload == 0 && !packet.flags.has(Flags::FIN);
+        if is_mere {
+            let last = &mut self.receiving.last_refusal;
+            let is_recent = last.is_some_and(|last| self.tcb.now < last + REFUSALS_APART);
+            if packet.seq < next || is_recent {
+                return;
+            }
+            *last = Some(self.tcb.now);
+        }
+        if packet.seq < next {
+            self.note_duplicate(packet);
+        }
+        self.send_ack(env);
     }
 
     fn is_out_of_window(&self, packet: &Packet) -> bool {
@@ -214,6 +256,9 @@ impl<P: Profile> Socket<P> {
     /// RFC 7323 section 4.3: echo the timestamp of the segment at RCV.NXT.
     #[inline]
     pub(super) fn process_timestamp(&mut self, packet: &Packet) {
+        if P::HEARS_LATE_TIMESTAMPS {
+            return self.hear_timestamp(packet);
+        }
         if self.tcb.rcv_timestamp > packet.ts_val {
             return;
         }
@@ -222,6 +267,16 @@ impl<P: Profile> Socket<P> {
         let next = self.receiving.reassembly.next_rx();
         if packet.seq == next && packet.seq <= self.receiving.highest_ack_sent {
             self.agreed.timestamp_to_echo = packet.ts_val;
+        }
+    }
+
+    /// RFC 7323 section 4.3, rule (2): TS.Recent is that of the last segment at or below what was acknowledged last.
+    fn hear_timestamp(&mut self, packet: &Packet) {
+        self.tcb.rcv_timestamp = packet.ts_val;
+        self.tcb.rcv_timestamp_echo = packet.ts_ecr;
+        if packet.seq <= self.receiving.highest_ack_sent {
+            let recent = &mut self.agreed.timestamp_to_echo;
+            *recent = (*recent).max(packet.ts_val);
         }
     }
 
@@ -402,6 +457,7 @@ impl<P: Profile> Socket<P> {
         let Receiving { reassembly, acks, .. } = &mut self.receiving;
         if let Some(block) = reassembly.duplicate(packet.seq, u32::from(packet.payload)) {
             acks.on_duplicate(block);
+            reassembly.report_again(block);
         }
     }
 

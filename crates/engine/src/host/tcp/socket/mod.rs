@@ -19,6 +19,7 @@ use super::control::{Callback, Control};
 use super::loss::{Flight, LossDetection};
 use super::profile::{Ns3, Profile};
 use super::recovery::Recovery;
+use super::rtt::RttEstimation;
 use super::tcb::{CongState, EcnState, Tcb};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -293,10 +294,10 @@ impl<P: Profile> Socket<P> {
 
     #[inline(always)]
     fn ask<R>(&mut self, call: impl FnOnce(&mut P::Loss, Flight<'_>) -> R) -> R {
-        let Sending { loss, scoreboard, restarts_rto, .. } = &mut self.sending;
+        let Sending { loss, scoreboard, restarts_rto, recover, .. } = &mut self.sending;
         let (feedback, rto) = (self.agreed.feedback(), self.round_trips.rto);
-        let restarts_rto = *restarts_rto;
-        call(loss, Flight { tcb: &self.tcb, scoreboard, feedback, rto, restarts_rto })
+        let (restarts_rto, recover) = (*restarts_rto, *recover);
+        call(loss, Flight { tcb: &self.tcb, scoreboard, feedback, rto, restarts_rto, recover })
     }
 
     #[cold]
@@ -318,9 +319,12 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    /// So many segments are acknowledged.
+    /// So many segments are acknowledged.  Where samples are of deliveries, the algorithm is told with each of them.
     #[inline(always)]
     fn tell_acked(&mut self, segments: u32) {
+        if P::Rtt::OF_DELIVERIES {
+            return;
+        }
         let rtt = P::told_rtt(&self.tcb);
         self.congestion.pkts_acked(&mut self.tcb, segments, rtt);
     }

@@ -284,6 +284,9 @@ impl<P: Profile> Socket<P> {
         let window = self.window_field(self.agreed.receive_shift);
         let mut packet = self.segment(seq, flags, window, len);
         packet.ecn = ecn;
+        if P::HEARS_LATE_TIMESTAMPS {
+            self.receiving.highest_ack_sent = self.receiving.highest_ack_sent.max(packet.ack);
+        }
         if self.starts_rto(seq, len, is_retransmission) {
             self.disarm(Timer::Retransmit, env);
             self.arm_retransmit(RetransmitAction::Data, env);

@@ -175,6 +175,8 @@ pub(super) struct Receiving<A> {
     /// The port accepts connections, besides the one that there is.
     pub is_listening: bool,
     pub heard: HeardListening,
+    /// When a mere ACK was answered last whose timestamp was too old.
+    pub last_refusal: Option<Time>,
 }
 
 /// The timestamps that the listening port has kept, which takes no part in connections: the largest, and the
@@ -198,6 +200,7 @@ impl<A: AckPolicy> Receiving<A> {
             is_sink: false,
             is_listening: false,
             heard: HeardListening::default(),
+            last_refusal: None,
         }
     }
 }

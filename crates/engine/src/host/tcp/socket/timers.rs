@@ -39,7 +39,7 @@ impl<P: Profile> Socket<P> {
                 let finding = self.detect(|loss, flight| loss.on_timer(flight));
                 // As if one segment had come: what is lost may not all leave at once.
                 self.heed(finding, self.tcb.segment_size, env);
-                if finding == Finding::Lost {
+                if finding == Finding::LostAgain {
                     self.send_pending(env);
                 }
             }

@@ -121,7 +121,7 @@ fn a_loss_that_a_probe_repairs_reduces_the_window() {
         300 write 2000
         300.000001 > . 4001:6001 by 1000 ack 1
         350 < . 1 ack 6001
-        350 ? state Open cwnd 5500 ssthresh 5500
+        350 ? state Open cwnd 5000 ssthresh 5000
     ";
     play_probed(rest);
 }
@@ -169,5 +169,51 @@ fn a_report_gives_what_is_late_another_quarter_of_the_minimum_rtt() {
          135 < . 1 ack 4001 sack 5001:6001
          150 ? state Disorder
          163 > . 4001:5001 ack 1",
+    );
+}
+
+/// RFC 7323 section 4.3: what fills the hole is older than the newest that was heard, and its timestamp is echoed.  Section 5
+/// (PAWS): what is older than that by more than a tick is dropped.
+#[test]
+fn a_late_timestamp_is_echoed_and_what_is_older_by_two_ticks_is_dropped() {
+    play(
+        &[("Timestamp", "true")],
+        "0 listen
+         0 < S 0 sackok ts 100 0
+         0 > S. 0 ack 1 sackok ts 0 100
+         50 < . 1 ack 1 ts 150 0
+         60 < . 1001:2001 ack 1 ts 190 0
+         60 > . 1 ack 1 ts 60 150 sack 1001:2001
+         61 < . 1:1001 ack 1 ts 170 0
+         61 > . 1 ack 2001 ts 61 170
+         62 < . 3001:4001 ack 1 ts 169 0
+         62 > . 1 ack 2001 ts 62 170 sack 3001:4001
+         63 < . 5001:6001 ack 1 ts 168 0
+         63 > . 1 ack 2001 ts 63 170 sack 3001:4001
+         64 < . 1:1001 ack 1 ts 160 0
+         64 > . 1 ack 2001 ts 64 170 sack 1:1001 3001:4001
+         65 < . 2001:3001 ack 1 ts 171 0
+         65 > . 1 ack 4001 ts 65 171",
+    );
+}
+
+/// Of a mere ACK it takes half a second until another one is answered; a duplicate that was overtaken counts.
+#[test]
+fn mere_acks_from_the_past_are_answered_twice_a_second_at_most() {
+    play(
+        &[("Timestamp", "true")],
+        "0 listen
+         0 < S 0 sackok ts 100 0
+         0 > S. 0 ack 1 sackok ts 0 100
+         50 < . 1 ack 1 ts 150 0
+         60 < . 1:1001 ack 1 ts 170 0
+         60 > . 1 ack 1001 ts 60 170
+         61 < . 1001 ack 1 ts 160 0
+         62 < . 1 ack 1 ts 160 0
+         63 < . 2001 ack 1 ts 160 0
+         63 > . 1 ack 1001 ts 63 170
+         64 < . 2001 ack 1 ts 160 0
+         563 < . 2001 ack 1 ts 160 0
+         563 > . 1 ack 1001 ts 563 170",
     );
 }

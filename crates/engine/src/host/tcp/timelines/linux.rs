@@ -110,12 +110,13 @@ fn a_tail_is_probed_two_round_trips_later() {
     );
 }
 
-/// Section 7.3: one probe at a time.  Until what was sent by then is acknowledged the timeout is next.
+/// Section 7.3: one probe at a time.  Until what was sent by then is acknowledged the timeout is next, a tick after the second
+/// probe was due.
 #[test]
 fn no_second_probe_leaves_before_the_first_is_acknowledged() {
     play_probed(
         "217 < . 1 ack 3001
-         488 > . 3001:4001 ack 1
+         490 > . 3001:4001 ack 1
          500 ? state Loss",
     );
 }
