@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ccperf.experiments.catalogue import REGISTRY
-from ccperf.runs.backends import get
+from ccperf.runs.backends import Backend, get
 from ccperf.runs.backends.linux import backend
 from ccperf.scenario import Scenario
 from ccperf.verify import linux
@@ -204,6 +207,41 @@ def test_what_paths_reorder_is_repaired_as_by_the_kernel(
     assert found.common == min(map(len, sides)) > 4000
     again = [segment.seq for segment in sides[0]]
     assert len(set(again)) < len(again)
+
+
+def duplicates(run: Scenario, on: Backend, path: Path) -> list[int]:
+    """When the receiver repeats an ACK for the first time, and as often as it does then."""
+    on.simulate(run, packets=path)
+    with path.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["link"] == "bottleneck_reverse"]
+    acks = [
+        (int(row["time_ns"]), row["ack"])
+        for row in rows
+        if row["event"] == "enqueue" and row["payload_bytes"] == "0"
+    ]
+    episodes = (list(group) for _, group in groupby(acks, key=lambda ack: ack[1]))
+    return next([at for at, _ in group[1:]] for group in episodes if len(group) > 3)
+
+
+@pytest.mark.kernel
+def test_acks_beyond_a_hole_are_compressed_as_by_the_kernel(tmp_path: Path) -> None:
+    """Four leave one by one, then one stands for those of 1.01 ms, each at its nanosecond."""
+    theirs = backend.Linux()
+    if missing := theirs.available():
+        pytest.skip(missing)
+    small, lost = {"RcvBufSize": 100_000}, [100]
+    ours, kernels = (
+        duplicates(
+            scenario("long", "TcpLinuxReno", "1s", {**small, **of}, drop=lost), on, tmp_path / name
+        )
+        for of, on, name in ((OF_LINUX, get("native"), "a.csv"), ({}, theirs, "b.csv"))
+    )
+    segment = 751_000  # ns on this path
+    gaps = list(np.diff(ours[:22]))
+    assert gaps[:4] == [segment, segment, segment, segment + 1_010_000]
+    assert set(gaps[4:]) == {2 * segment}
+    # Its window grows to more than ours: that is measured for larger ones.
+    assert ours[:22] == kernels[:22]
 
 
 @pytest.mark.kernel

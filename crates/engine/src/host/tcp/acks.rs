@@ -10,13 +10,37 @@ pub use quick::Quick;
 
 use super::config::Config;
 use super::tcb::Tcb;
+use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::packet::SackBlock;
+
+/// What becomes of the ACK of a segment beyond a hole, or of one that fills a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapAck {
+    /// It leaves (RFC 5681 section 4.2).
+    Now,
+    /// It waits for so long, and stands for those that come meanwhile.
+    After(Time),
+    /// One that waits stands for it.
+    WithLast,
+}
+
+/// A segment that leaves a hole or fills one in part.
+#[derive(Clone, Copy, Debug)]
+pub struct GapSegment {
+    pub bytes: u32,
+    /// RCV.NXT with it, and what of that has not been acknowledged.
+    pub next: Seq,
+    pub unacked: u32,
+}
 
 /// All else is acknowledged at once (RFC 5681 section 4.2).
 pub trait AckPolicy: fmt::Debug + Send {
     /// Whether it reports what comes twice (DSACK, RFC 2883).
     const REPORTS_DUPLICATES: bool = false;
+
+    /// Whether ACKs of what comes beyond a hole ever wait.
+    const COMPRESSES: bool = false;
 
     fn new(config: &Config) -> Self;
 
@@ -26,11 +50,21 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// `bytes` have come in order, at `tcb.now`.  Returns how long their ACK may wait; `None`: not at all.
     fn on_data(&mut self, tcb: &Tcb, bytes: u32) -> Option<Time>;
 
+    /// A hole is left.
+    fn on_gap(&mut self, _tcb: &Tcb, _segment: GapSegment) -> GapAck {
+        GapAck::Now
+    }
+
+    /// An ACK of those waits.
+    fn is_compressing(&self) -> bool {
+        false
+    }
+
     /// An ACK leaves, by itself or with data.
     fn on_ack_sent(&mut self);
 
-    /// This block has come before.
-    fn on_duplicate(&mut self, _block: SackBlock) {}
+    /// This block has come before; `next`: RCV.NXT.
+    fn on_duplicate(&mut self, _block: SackBlock, _next: Seq) {}
 
     /// What the next ACK is to report so, once.
     fn take_duplicate(&mut self) -> Option<SackBlock> {

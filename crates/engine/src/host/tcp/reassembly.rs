@@ -78,6 +78,12 @@ impl Reassembly {
         (start < end).then(|| (start.max(seq), end.min(start + size)))
     }
 
+    /// The place of the first block that a segment would extend, or the one beyond the last.
+    pub fn touched_block(&self, seq: Seq, len: u32) -> usize {
+        let touches = |&(start, end): &SackBlock| seq <= end && start <= seq + len;
+        self.sacks.iter().position(touches).unwrap_or(self.sacks.len())
+    }
+
     /// The block with what has come again comes first (RFC 2883 section 4), also if there was no room left to remember it.
     pub fn report_again(&mut self, (head, tail): SackBlock) {
         if head > self.next {

@@ -4,7 +4,7 @@ use super::parts::{HeardListening, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::acks::AckPolicy;
+use crate::host::tcp::acks::{AckPolicy, GapAck, GapSegment};
 use crate::host::tcp::control::{CaEvent, EarlyAck};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
@@ -14,6 +14,7 @@ use crate::packet::{Flags, IP_HEADER, Packet, TCP_HEADER};
 
 /// In ticks of timestamps: by so much a segment may be overtaken (Linux's `TCP_PAWS_WINDOW`).
 const LATEST: u32 = 1;
+const BLOCKS_THAT_WAIT: usize = 2;
 /// Linux's `tcp_invalid_ratelimit`.
 const REFUSALS_APART: Time = Time::from_ms(500);
 
@@ -423,10 +424,15 @@ impl<P: Profile> Socket<P> {
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
     pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.note_duplicate(packet);
+        if P::Acks::COMPRESSES && self.would_displace_block(packet) {
+            self.send_ack(env);
+        }
         let expected = self.receiving.reassembly.next_rx();
         let Some(in_order) = self.receiving.reassembly.add(packet.seq, u32::from(packet.payload))
         else {
-            self.send_ack(env);
+            if !P::Acks::COMPRESSES || packet.seq < expected || !self.compresses(packet, env) {
+                self.send_ack(env);
+            }
             return;
         };
         self.sync_rx();
@@ -440,12 +446,44 @@ impl<P: Profile> Socket<P> {
         }
         let next = self.receiving.reassembly.next_rx();
         let is_filled = next > expected + u32::from(packet.payload);
-        if self.receiving.reassembly.has_gap() || is_filled || self.must_answer_mark() {
+        let has_gap = self.receiving.reassembly.has_gap();
+        if has_gap || is_filled || self.must_answer_mark() {
+            if P::Acks::COMPRESSES && has_gap && self.compresses(packet, env) {
+                return;
+            }
             self.cwnd_event(CaEvent::NonDelayedAck, env);
             self.send_ack(env);
             return;
         }
         self.acknowledge_in_order(u32::from(packet.payload), env);
+    }
+
+    /// An ACK that waits has room for two blocks and is to report them (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
+    fn would_displace_block(&self, packet: &Packet) -> bool {
+        let Receiving { reassembly, acks, .. } = &self.receiving;
+        acks.is_compressing()
+            && packet.seq > reassembly.next_rx()
+            && reassembly.touched_block(packet.seq, u32::from(packet.payload)) >= BLOCKS_THAT_WAIT
+    }
+
+    /// Whether the ACK of a segment that leaves a hole waits.
+    fn compresses<E: Environment>(&mut self, packet: &Packet, env: &mut E) -> bool {
+        if !self.agreed.sack || self.tcb.ecn_mode.rules().reads_all {
+            return false; // counts of marks are not to wait
+        }
+        let Receiving { reassembly, acks, highest_ack_sent, .. } = &mut self.receiving;
+        let next = reassembly.next_rx();
+        let unacked = (next - *highest_ack_sent) as u32;
+        let segment = GapSegment { bytes: u32::from(packet.payload), next, unacked };
+        match acks.on_gap(&self.tcb, segment) {
+            GapAck::Now => return false,
+            GapAck::WithLast => {}
+            GapAck::After(wait) => {
+                self.disarm(Timer::DelayedAck, env);
+                self.arm(Timer::DelayedAck, wait, env);
+            }
+        }
+        true
     }
 
     /// What has come before is reported, where the receiver does that.
@@ -456,7 +494,7 @@ impl<P: Profile> Socket<P> {
         }
         let Receiving { reassembly, acks, .. } = &mut self.receiving;
         if let Some(block) = reassembly.duplicate(packet.seq, u32::from(packet.payload)) {
-            acks.on_duplicate(block);
+            acks.on_duplicate(block, reassembly.next_rx());
             reassembly.report_again(block);
         }
     }
