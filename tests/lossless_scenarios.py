@@ -1,4 +1,5 @@
-"""Random scenarios over fabrics that pause: laws of RoCE beside each other, TCP and datagrams.
+"""Random scenarios over fabrics that pause or cut packets: laws of RoCE beside each other, NDP, TCP
+and datagrams.
 
 ns-3 has nothing of it, so that they are not among those of `ccperf.verify.fuzz`.
 """
@@ -14,6 +15,7 @@ from ccperf.scenario import Scenario
 from ccperf.verify.draw import draw_attributes, now_and_then
 
 SCENARIOS, PARTS = 200, 4
+(NDP,) = registry.tables()["receiver_driven"]
 LAWS = registry.tables()["rate_control"]
 DISCIPLINES: tuple[dict[str, Any], ...] = (
     {"type": "FifoQueueDisc", "attributes": {"MaxSize": "100000p"}},
@@ -33,6 +35,8 @@ DISCIPLINES: tuple[dict[str, Any], ...] = (
             "Gentle": "false",
         },
     },
+    {"type": "NdpQueueDisc"},
+    {"type": "NdpQueueDisc", "attributes": {"DataLimit": "3000B", "HeaderLimit": "20p"}},
 )
 
 
@@ -100,6 +104,9 @@ def _flow(rng: random.Random, hosts: tuple[str, ...]) -> dict[str, Any]:
     flow["application"] = application
     if now_and_then(rng, 0.2):
         return {**flow, "cc": {"type": "TcpDctcp"}, "dscp": 26}
+    if now_and_then(rng, 0.25):
+        settings = draw_attributes(rng, NDP["params"], 0.3)
+        return {**flow, "transport": "NDP", "cc": {"type": "ndp", "attributes": settings}}
     law = rng.choice(LAWS)
     # Above THigh it would be refused.
     params = [param for param in law["params"] if param["ns3"] != "TLow"]

@@ -215,12 +215,32 @@ def algorithms() -> str:
         for name, spec in specs.items():
             parts += section(name, spec, fidelity.status(kind, name))
     parts += rates()
+    parts += receiver_driven()
     return "\n\n".join(parts) + "\n"
 
 
 def rates() -> list[str]:
-    """The laws of rates over RoCE, which ns-3 does not have, with who judged each."""
-    specs = registry.algorithms("rate_control")
+    """The laws of rates over RoCE."""
+    lead = (
+        "The `cc` of flows over `ROCE` ([lossless.md](lossless.md)). ns-3 does not have them; "
+        "`ccperf list rate_control` and `ccperf show hpcc` print the same."
+    )
+    return beside("Rates over RoCE", lead, "rate_control")
+
+
+def receiver_driven() -> list[str]:
+    """Transports whose receivers ask for packets."""
+    lead = (
+        "The `cc` of flows and stacks over `NDP` ([receiver-driven.md](receiver-driven.md)), which "
+        "may be left out in flows. ns-3 does not have it; `ccperf list receiver_driven` prints "
+        "the same."
+    )
+    return beside("Receiver-driven transport", lead, "receiver_driven")
+
+
+def beside(title: str, lead: str, kind: registry.Kind) -> list[str]:
+    """Algorithms that ns-3 does not have, with who judged each."""
+    specs = registry.algorithms(kind)
     rows = [
         [
             f"[{name}](#{name.lower()})",
@@ -231,13 +251,9 @@ def rates() -> list[str]:
         for name, spec in specs.items()
     ]
     head = ["name", "in files", "what it is", "judged by"]
-    lead = (
-        "The `cc` of flows over `ROCE` ([lossless.md](lossless.md)). ns-3 does not have them; "
-        "`ccperf list rate_control` and `ccperf show hpcc` print the same."
-    )
-    parts = ["## Rates over RoCE", wrapped(lead), table(head, rows)]
+    parts = [f"## {title}", wrapped(lead), table(head, rows)]
     for name, spec in specs.items():
-        parts += section(name, spec, fidelity.status("rate_control", name))
+        parts += section(name, spec, fidelity.status(kind, name))
     return parts
 
 

@@ -46,6 +46,7 @@ AREAS: Mapping[str, tuple[str, ...]] = {
         "packet/ingress.rs",
         "packet/telemetry.rs",
     ),
+    "receiver-driven": ("host/hosts/ndp/", "net/network/pull_queue.rs"),
 }
 #: Tests, and what only tests and the registry use.
 LEFT_OUT = (
@@ -65,6 +66,7 @@ OWN = (
     "host/congestion/copa.rs",
     "host/congestion/ledbat_pp.rs",
     "host/congestion/prague.rs",
+    "host/hosts/ndp/",
     "host/hosts/roce.rs",
     "host/rate_control/",
     "host/slow_start/counted.rs",
@@ -89,8 +91,10 @@ OWN = (
     "net/network/crossing.rs",
     "net/network/pauses.rs",
     "net/network/port/pausable.rs",
+    "net/network/pull_queue.rs",
     "net/network/telemetry.rs",
     "net/qdisc/dual_pi2.rs",
+    "net/qdisc/ndp.rs",
     "net/qdisc/scheduled.rs",
     "packet/ingress.rs",
     "packet/telemetry.rs",

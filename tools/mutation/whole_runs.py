@@ -31,6 +31,10 @@ TESTS: Mapping[str, tuple[str, ...]] = {
         ),
         ("tests/catalogue/test_lossless.py", "tests/scenario/test_pauses.py"),
     ),
+    **dict.fromkeys(
+        ("host/hosts/ndp/", "net/network/pull_queue.rs", "net/qdisc/ndp.rs"),
+        ("tests/catalogue/test_ndp.py",),
+    ),
     "host/slow_start/": ("tests/scenario/test_slow_start.py",),
     "": (
         "tests/scenario/test_laws_of_profiles.py",

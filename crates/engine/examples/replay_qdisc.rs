@@ -152,6 +152,7 @@ impl Replay {
                 Verdict::DropAfterDequeue => "drop_after_dequeue",
                 Verdict::DropBeforeEnqueue => "drop_before_enqueue",
                 Verdict::Mark => "mark",
+                Verdict::Trim => "trim",
             };
             format!("count {verdict} \"{}\" {} {}", c.reason.of(c.verdict), c.packets, c.bytes)
         });

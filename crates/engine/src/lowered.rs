@@ -208,11 +208,18 @@ pub enum Transport {
     Udp,
     /// A reliable connection of RDMA (RoCEv2), whose sender has a rate.
     Roce,
+    /// Packets that the receiver asks for (NDP).
+    Ndp,
 }
 
 impl Transport {
     pub fn is_tcp(&self) -> bool {
         *self == Transport::Tcp
+    }
+
+    /// Its senders take turns at the links of their hosts.
+    pub fn takes_turns(&self) -> bool {
+        matches!(self, Transport::Roce | Transport::Ndp)
     }
 }
 
@@ -241,7 +248,7 @@ pub struct Flow {
     #[serde(default = "yes")]
     pub is_heard: bool,
     pub application: Application,
-    /// TCP's, or RoCE's; none over UDP.
+    /// TCP's, RoCE's or NDP's; none over UDP.
     pub congestion_control: Option<Algorithm>,
     /// TCP's: `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
     pub recovery: String,
@@ -271,11 +278,14 @@ pub struct Flow {
     pub socket: BTreeMap<String, String>,
 }
 
-/// How both ends of a transfer speak TCP; its fields are those of a flow.
+/// How both ends of a transfer speak to each other; its fields are those of a flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stack {
     pub name: String,
+    /// TCP or NDP.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     pub congestion_control: Algorithm,
     pub recovery: String,
     pub tos: u8,

@@ -35,6 +35,9 @@ pub const UDP_HEADER: u32 = 8;
 /// sum (InfiniBand Architecture Specification, annex A17).
 pub const ROCE_HEADERS: u32 = IP_HEADER + UDP_HEADER + 12 + 4;
 
+/// All headers of NDP, IP's included: a packet without payload has 64 bytes on the wire (Handley et al. 2017).
+pub const NDP_HEADERS: u32 = 64 - PPP_HEADER;
+
 /// ICMP echo header (RFC 792).
 pub const ICMP_HEADER: u32 = 8;
 
@@ -88,6 +91,10 @@ impl Flags {
     pub const PAUSE: Flags = Flags(0x400);
     /// Not TCP's: switches write into it what they know of their links, see [`telemetry`].
     pub const COLLECTS: Flags = Flags(0x800);
+    /// Not TCP's: a switch may cut its payload off.
+    pub const MAY_TRIM: Flags = Flags(0x1000);
+    /// Not TCP's: one has.
+    pub const TRIMMED: Flags = Flags(0x2000);
 
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 != 0
@@ -311,6 +318,13 @@ impl Packet {
             pausing: (self.seq.0 >> 8) as u8,
             quanta: self.window,
         })
+    }
+
+    /// Cuts its payload off.
+    pub fn trim(&mut self) {
+        self.flags = self.flags.with(Flags::TRIMMED).without(Flags::MAY_TRIM);
+        self.ip_bytes -= u32::from(self.payload);
+        self.payload = 0;
     }
 
     /// Whether its transport's header is in it.

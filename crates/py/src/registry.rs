@@ -11,12 +11,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-const TABLES: [(&str, Registry); 5] = [
+const TABLES: [(&str, Registry); 6] = [
     ("cc", Registry::CongestionControl),
     ("qdisc", Registry::Qdisc),
     ("recovery", Registry::Recovery),
     ("routing", Registry::Routing),
     ("rate_control", Registry::RateControl),
+    ("receiver_driven", Registry::ReceiverDriven),
 ];
 
 #[pyfunction]
@@ -27,7 +28,7 @@ pub fn registry() -> String {
         tables[name] = table.specs().iter().map(|s| spec(s)).collect();
         for made in tables[name].as_array_mut().into_iter().flatten() {
             let is_own = made["ns3"].as_str().is_some_and(|name| own.contains(&name));
-            made["is_own"] = (is_own || table == Registry::RateControl).into();
+            made["is_own"] = (is_own || !table.is_in_ns3()).into();
         }
     }
     tables["changes"] = changes::ALL.iter().map(change).collect();
@@ -53,7 +54,7 @@ fn release(release: &Release) -> Value {
 pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
     let Some((_, registry)) = TABLES.iter().find(|(known, _)| *known == table) else {
         let message = format!(
-            "table is `{table}`, not `cc`, `qdisc`, `recovery`, `routing` or `rate_control`"
+            "table is `{table}`, not `cc`, `qdisc`, `recovery`, `routing`, `rate_control` or `receiver_driven`"
         );
         return Err(PyValueError::new_err(message));
     };

@@ -69,6 +69,14 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
         for law in ("Dcqcn", "Hpcc", "Swift", "Timely")
     },
     "LineRate": (Judge(LAW, _OVER_ROCE),),
+    "Ndp": (
+        Judge(LAW, "`crates/engine/src/run/simulate/tests/ndp.rs`, `tests/catalogue/test_ndp.py`"),
+    ),
+    "NdpQueueDisc": (
+        Judge(
+            LAW, "`crates/engine/src/net/qdisc/ndp.rs`, its tests, `tests/catalogue/test_ndp.py`"
+        ),
+    ),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ccperf.algorithms.judges import judges
 from ccperf.base import expression
 
-Kind = Literal["cc", "qdisc", "recovery", "routing", "rate_control"]
+Kind = Literal["cc", "qdisc", "recovery", "routing", "rate_control", "receiver_driven"]
 
 
 #: What algorithms of a kind are called.
@@ -21,6 +21,7 @@ WORDS: Mapping[Kind, str] = {
     "recovery": "loss recovery",
     "routing": "load balancer",
     "rate_control": "law of rates over RoCE",
+    "receiver_driven": "receiver-driven transport",
 }
 
 
@@ -105,7 +106,7 @@ def _resolve(kind: Kind, name: str) -> str:
     from ccperf.algorithms.user_code import names
 
     name = names.declared(kind, name)
-    if kind not in ("recovery", "rate_control") and names.is_user_code(name):
+    if kind in ("cc", "qdisc", "routing") and names.is_user_code(name):
         return names.checked(name)
     if hint := names.unfinished(name):
         raise ValueError(hint)

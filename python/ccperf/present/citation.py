@@ -64,6 +64,8 @@ _SOURCES = {
     "Hpcc": "hpcc",
     "Swift": "swift",
     "Timely": "timely",
+    "Ndp": "ndp",
+    "NdpQueueDisc": "ndp",
 }
 #: So many bottlenecks are described one by one.
 _FEW = 4

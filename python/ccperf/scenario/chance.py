@@ -17,6 +17,7 @@ DRAWING = frozenset(
         "FqCobaltQueueDisc",
         "FqPieQueueDisc",
         "MarkingPieQueueDisc",
+        "NdpQueueDisc",
         "PieQueueDisc",
         "RedQueueDisc",
     }

@@ -27,10 +27,16 @@ from ccperf.scenario.fields import (
 )
 
 
+def _is_tcp(transport: object) -> bool:
+    return transport == "TCP"
+
+
 class Stack(Model):
-    """How hosts speak TCP: named once, and referred to by flows and workloads."""
+    """How hosts speak TCP, or NDP: named once, and referred to by flows and workloads."""
 
     name: str
+    #: As a flow's.
+    transport: Annotated[Literal["TCP", "NDP"], Field(exclude_if=_is_tcp)] = "TCP"
     cc: Annotated[Algorithm, BeforeValidator(algorithm_by_name)]
     recovery: str = "TcpPrrRecovery"
     #: As a flow's.

@@ -116,6 +116,8 @@ happens! {
         Start,
         /// Fragments have waited long at this destination for what is missing.
         Reassembly,
+        /// The next packet that this host asks for may be asked for.
+        Pull,
     }
 }
 

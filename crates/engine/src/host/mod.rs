@@ -6,6 +6,7 @@ pub mod departures;
 pub mod hosts;
 pub mod outside;
 pub mod rate_control;
+pub mod receiver_driven;
 pub mod recovery;
 pub mod slow_start;
 pub mod tcp;

@@ -17,10 +17,13 @@ mod lanes;
 mod lookahead;
 mod pauses;
 mod port;
+mod pull_queue;
 mod reassembly;
 mod steering;
 mod telemetry;
 mod unreachable;
+
+use std::collections::HashMap;
 
 use crate::base::event::{Event, EventQueue, RunEvent};
 use crate::base::fetch::{fetch, fetch_first};
@@ -36,6 +39,7 @@ use crate::packet::trace::{PacketEvent, PacketTrace};
 use crate::packet::{Beside, Flags, Image, PPP_HEADER, Packet, PacketId, PacketPool};
 use common::{Common, NO_ROUTE};
 use lanes::Flight;
+use pull_queue::PullQueue;
 
 pub use crossing::{Crossing, LONGEST_CROSSING};
 pub use forwarding::Forwarding;
@@ -96,6 +100,8 @@ pub struct Network {
     is_crowded: bool,
     /// Arrivals are looked at before their time, for one of the two.
     pub looks_ahead: bool,
+    /// Of hosts that ask for packets, by node.
+    pull_queues: HashMap<u32, PullQueue>,
     /// Where packets from other parts of the network wait, by how long they fly.
     foreign_lanes: Vec<(Time, u32)>,
 }
@@ -124,6 +130,7 @@ impl Network {
             is_large,
             is_crowded: false,
             looks_ahead: false,
+            pull_queues: HashMap::new(),
             foreign_lanes: Vec::new(),
         }
     }

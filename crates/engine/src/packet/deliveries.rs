@@ -17,7 +17,8 @@ impl Deliveries {
 
     /// A packet has come to the host that it is for.
     pub fn received(&mut self, packet: &Packet, now: Time) {
-        let carries = packet.payload > 0 || packet.flags.has(Flags::FIN);
+        let ends = packet.flags.has(Flags::FIN) && !packet.flags.has(Flags::TRIMMED);
+        let carries = packet.payload > 0 || ends;
         if let Some(last) = self.last.get_mut(packet.flow as usize)
             && carries
             && !packet.backward

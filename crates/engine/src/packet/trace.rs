@@ -60,6 +60,8 @@ pub enum PacketEvent {
     Drop,
     /// Marked CE by the queue discipline.
     Mark,
+    /// Its payload cut off by the queue discipline.
+    Trim,
 }
 
 impl PacketEvent {
@@ -70,6 +72,7 @@ impl PacketEvent {
             PacketEvent::Rx => "rx",
             PacketEvent::Drop => "drop",
             PacketEvent::Mark => "mark",
+            PacketEvent::Trim => "trim",
         }
     }
 }
@@ -177,7 +180,10 @@ impl PacketTrace {
             Form::Capture(capture) => match event {
                 PacketEvent::Tx => capture.sent(out, at, port, packet),
                 PacketEvent::Rx => capture.arrived(out, at, port, packet),
-                PacketEvent::Enqueue | PacketEvent::Drop | PacketEvent::Mark => Ok(()),
+                PacketEvent::Enqueue
+                | PacketEvent::Drop
+                | PacketEvent::Mark
+                | PacketEvent::Trim => Ok(()),
             },
         }
     }
@@ -227,6 +233,7 @@ impl Table {
         line.flags(p.flags);
         let verdict = match event {
             PacketEvent::Mark => Verdict::Mark,
+            PacketEvent::Trim => Verdict::Trim,
             _ => Verdict::DropBeforeEnqueue,
         };
         for text in [",", ecn_word(p.ecn), ","] {
@@ -298,19 +305,20 @@ impl Line {
         self.number(port);
     }
 
-    /// The names of the set bits, lowest bit first, joined by `|`, as ns-3 prints them.
+    /// The names of the set bits, lowest bit first, joined by `|`, as ns-3 prints them; of those that are not TCP's, two.
     fn flags(&mut self, flags: Flags) {
-        const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
-        let mut rest = flags.0 & ((1 << NAMES.len()) - 1);
+        const NAMES: [&str; 14] = [
+            "FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE", "", "PAUSE", "", "",
+            "TRIMMED",
+        ];
+        const UNNAMED: Flags = Flags::FRAGMENT.with(Flags::COLLECTS).with(Flags::MAY_TRIM);
+        let mut rest = flags.without(UNNAMED).0;
         while rest != 0 {
             self.text(NAMES[rest.trailing_zeros() as usize]);
             rest &= rest - 1;
             if rest != 0 {
                 self.text("|");
             }
-        }
-        if flags.has(Flags::PAUSE) {
-            self.text("PAUSE");
         }
     }
 

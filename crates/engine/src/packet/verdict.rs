@@ -26,6 +26,7 @@ impl fmt::Display for InWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = match self.verdict {
             Verdict::Mark => "(Marked by child queue disc) ",
+            Verdict::Trim => "(Trimmed by child queue disc) ",
             _ => "(Dropped by child queue disc) ",
         };
         (0..self.reason.depth).try_for_each(|_| f.write_str(prefix))?;
@@ -39,4 +40,6 @@ pub enum Verdict {
     DropBeforeEnqueue,
     DropAfterDequeue,
     Mark,
+    /// Its payload was cut off; bytes are those of the payload.
+    Trim,
 }

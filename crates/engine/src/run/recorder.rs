@@ -535,6 +535,7 @@ fn drops(scenario: &Lowered, network: &Network) -> Table {
                 Verdict::DropBeforeEnqueue => "drop_before_enqueue",
                 Verdict::DropAfterDequeue => "drop_after_dequeue",
                 Verdict::Mark => "mark",
+                Verdict::Trim => "trim",
             };
             t.link.push(scenario.port_name(number));
             t.verdict.push(verdict.to_string());

@@ -318,6 +318,7 @@ impl Simulation {
             Event::Node(NodeEvent::Reassembly, destination) => {
                 self.network.on_reassembly(destination)
             }
+            Event::Node(NodeEvent::Pull, node) => self.network.on_pull_turn(node),
             Event::Node(NodeEvent::Start, node) => self.start_node(node as usize),
             Event::Run(RunEvent::Stop, _) => {
                 self.finish_recording();

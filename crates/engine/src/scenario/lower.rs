@@ -13,13 +13,12 @@ use crate::base::attributes::{Attributes, Spec};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::base::units::{self, QueueSize};
-use crate::host::rate_control;
 use crate::host::tcp::profile;
 use crate::host::tcp::socket_params::{PROFILE, SOCKET};
 use crate::host::user::is_user_code;
 use crate::lowered::{
     self, Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
-    Poisson, Recording, SCHEMA, Schedule, Transport, Workload,
+    Poisson, Recording, SCHEMA, Schedule, Workload,
 };
 use crate::net::qdisc::{self, Children, FIFO};
 use crate::net::routing::{Paths, balance};
@@ -277,11 +276,10 @@ fn flow(
     let route = route([&flow.source, &flow.destination], nodes, links, routes);
     let ideal_ns = match application(&flow.application, "") {
         Application::Greedy { bytes, write_bytes, .. }
-            if bytes > 0 && flow.transport == Transport::Roce =>
+            if bytes > 0 && flow.transport.takes_turns() =>
         {
             let both = [&route.path[..], &route.return_path];
-            let law = flow.cc.as_ref().map_or("", |law| &law.kind);
-            let packet = [write_bytes, rate_control::headers(law)];
+            let packet = [write_bytes, transport::headers(flow)];
             Some(ideal::message_ns(bytes, packet, both, links, added_delay_ns))
         }
         Application::Greedy { bytes, .. } if bytes > 0 => {

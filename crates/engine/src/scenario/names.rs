@@ -1,8 +1,9 @@
 //! Finding things by the names people use, and suggesting the nearest when there is no such name.
 
 use crate::base::attributes::{Param, Spec};
+use crate::host::{congestion, rate_control, receiver_driven, recovery};
+use crate::net::qdisc;
 use crate::net::routing::balance;
-use crate::{host::congestion, host::rate_control, host::recovery, net::qdisc};
 
 /// The tables of algorithms that a name can be looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,7 @@ pub enum Registry {
     Routing,
     /// Of senders over RoCE.
     RateControl,
+    ReceiverDriven,
 }
 
 impl Registry {
@@ -23,7 +25,13 @@ impl Registry {
             Registry::Recovery => recovery::SPECS,
             Registry::Routing => balance::SPECS,
             Registry::RateControl => rate_control::SPECS,
+            Registry::ReceiverDriven => receiver_driven::SPECS,
         }
+    }
+
+    /// ns-3 has what is in it, but for what is said to be our own.
+    pub fn is_in_ns3(self) -> bool {
+        !matches!(self, Registry::RateControl | Registry::ReceiverDriven)
     }
 
     fn noun(self) -> &'static str {
@@ -33,6 +41,7 @@ impl Registry {
             Registry::Recovery => "loss recovery algorithm",
             Registry::Routing => "kind of routing",
             Registry::RateControl => "rate control of RoCE",
+            Registry::ReceiverDriven => "receiver-driven transport",
         }
     }
 

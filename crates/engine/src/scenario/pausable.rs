@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::check::{Report, Routes};
 use super::failures::is_hit;
+use super::names::Registry;
 use super::spec::{Direction, Flow, Link, Scenario};
 use crate::host::rate_control::reads_telemetry;
 use crate::lowered::Transport;
+use crate::net::qdisc::is_whole_queue;
 use crate::packet::telemetry::HOPS;
 
 /// By link, of the device that sends into each direction: why it can be paused, if it can.
@@ -95,11 +97,35 @@ fn reasons(
             reason.get_or_insert("packets that collect telemetry (INT)");
         }
     }
+    for (link, reasons) in s.links.iter().zip(&mut reasons) {
+        for (direction, reason) in [&link.forward, &link.reverse].into_iter().zip(reasons) {
+            let root = direction.qdisc.as_ref().map_or("", |root| &root.kind);
+            if Registry::Qdisc.find(root).is_ok_and(|spec| is_whole_queue(spec.ns3)) {
+                reason.get_or_insert("a discipline that cuts packets");
+            }
+        }
+    }
     let Some(routes) = routes else { return reasons };
-    for flow in s.flows.iter().filter(|flow| flow.transport == Transport::Roce) {
+    for flow in s.flows.iter().filter(|flow| flow.transport.takes_turns()) {
         let path = path_of(flow, nodes, routes).unwrap_or_default();
         if let Some(&[link, side]) = path.first() {
-            reasons[link][side].get_or_insert("senders over RoCE that take turns");
+            let why = match flow.transport {
+                Transport::Ndp => "senders over NDP that take turns",
+                _ => "senders over RoCE that take turns",
+            };
+            reasons[link][side].get_or_insert(why);
+        }
+    }
+    let stacks = s.stacks.iter().filter(|stack| stack.transport.takes_turns());
+    for workload in stacks.flat_map(|stack| s.workloads.iter().filter(|w| w.stack == stack.name)) {
+        let sends = |end: &String| match &workload.sources {
+            Some(named) => named.contains(end),
+            None => s.links.iter().filter(|link| link.ends.contains(end)).count() == 1,
+        };
+        for (link, reasons) in s.links.iter().zip(&mut reasons) {
+            for (_, reason) in link.ends.iter().zip(reasons).filter(|(end, _)| sends(end)) {
+                reason.get_or_insert("senders over NDP that take turns");
+            }
         }
     }
     reasons

@@ -185,7 +185,9 @@ fn packet_size(flow: &Flow) -> u64 {
     let segment = match flow.transport {
         Transport::Tcp => u64::from(Attributes::new(&SOCKET, &flow.tcp).u32("SegmentSize")),
         Transport::Udp => u64::MAX,
-        Transport::Roce => units::parse_size(flow.application.write()).unwrap_or(1),
+        Transport::Roce | Transport::Ndp => {
+            units::parse_size(flow.application.write()).unwrap_or(1)
+        }
     };
     // A greedy source writes ahead, so that segments are full.
     let write = match &flow.application {

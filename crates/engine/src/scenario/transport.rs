@@ -12,6 +12,7 @@ use crate::host::rate_control;
 use crate::host::tcp::profile::{self, changes, ns3};
 use crate::host::tcp::socket_params::{PROFILE, SOCKET};
 use crate::lowered::Transport;
+use crate::packet::NDP_HEADERS;
 
 /// As RoCE is configured most: data in priority 3, and what answers it in priority 6.
 const DATA_DSCP: u8 = 26;
@@ -21,7 +22,16 @@ const ANSWER_DSCP: u8 = 48;
 pub(super) fn controls(flow: &Flow) -> Registry {
     match flow.transport {
         Transport::Roce => Registry::RateControl,
+        Transport::Ndp => Registry::ReceiverDriven,
         Transport::Tcp | Transport::Udp => Registry::CongestionControl,
+    }
+}
+
+/// Headers of a full packet over RoCE or NDP, IP's included.
+pub(super) fn headers(flow: &Flow) -> u32 {
+    match flow.transport {
+        Transport::Ndp => NDP_HEADERS,
+        _ => flow.cc.as_ref().map_or(0, |law| rate_control::headers(&law.kind)),
     }
 }
 
@@ -92,20 +102,7 @@ impl Report {
             Some(cc) => self.rate_control(&format!("{path}.cc"), cc),
             None => self.add(format!("{path}.cc"), "is missing; write one like `dcqcn`"),
         }
-        if !matches!(flow.application, Application::Greedy { .. }) {
-            let message = "RoCE sends what there is at the rate of its control; write Greedy";
-            self.add(format!("{path}.application.type"), message);
-        }
-        let given = [
-            ("recovery", flow.recovery != default_recovery()),
-            ("tcp", flow.tcp.keys().any(|name| name != PROFILE)),
-            ("pias", !flow.pias.is_empty()),
-        ];
-        for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
-            let message = "is TCP's, and this flow's transport is RoCE; leave it out";
-            self.add(format!("{path}.{field}"), message);
-        }
-        self.types_of_service(path, [flow.tos, flow.return_tos]);
+        self.message(path, flow, "RoCE");
         for (tos, dscp, usual) in [
             (&mut flow.tos, flow.dscp, DATA_DSCP),
             (&mut flow.return_tos, flow.return_dscp, ANSWER_DSCP),
@@ -113,6 +110,41 @@ impl Report {
             if *tos == 0 && dscp == 0 {
                 *tos = usual << 2;
             }
+        }
+    }
+
+    /// What the receiver asks for: its application has all the data at once.
+    pub(super) fn ndp(&mut self, path: &str, flow: &mut Flow) {
+        let control = flow.cc.get_or_insert_with(|| Algorithm::named("ndp"));
+        self.algorithm(&format!("{path}.cc"), control, Registry::ReceiverDriven);
+        self.message(path, flow, "NDP");
+    }
+
+    /// What a transport that is not TCP and sends whole packets of an application cannot have.
+    fn message(&mut self, path: &str, flow: &Flow, transport: &str) {
+        if !matches!(flow.application, Application::Greedy { .. }) {
+            let message = format!("{transport} sends what there is at its own rate; write Greedy");
+            self.add(format!("{path}.application.type"), message);
+        }
+        let given = [
+            ("recovery", flow.recovery != default_recovery()),
+            ("tcp", flow.tcp.keys().any(|name| name != PROFILE)),
+            ("pias", !flow.pias.is_empty()),
+        ];
+        self.not_of(path, transport, given);
+        self.types_of_service(path, [flow.tos, flow.return_tos]);
+    }
+
+    /// Fields that only TCP has.
+    pub(in crate::scenario) fn not_of(
+        &mut self,
+        path: &str,
+        transport: &str,
+        given: [(&str, bool); 3],
+    ) {
+        for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
+            let message = format!("is TCP's, and this transport is {transport}; leave it out");
+            self.add(format!("{path}.{field}"), message);
         }
     }
 
@@ -126,10 +158,21 @@ impl Report {
         }
     }
 
-    /// A packet of RDMA is not cut.
+    /// A packet of RDMA is not fragmented, and none of NDP is.
     pub(super) fn message_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
-        let written = units::parse_size(flow.application.write()).unwrap_or(0);
-        let headers = flow.cc.as_ref().map_or(0, |law| rate_control::headers(&law.kind));
+        let path = format!("{path}.application.write");
+        self.packet_size(&path, flow.application.write(), headers(flow), mtu);
+    }
+
+    /// A packet carries a write, and is not cut into fragments.
+    pub(in crate::scenario) fn packet_size(
+        &mut self,
+        path: &str,
+        write: &str,
+        headers: u32,
+        mtu: Option<u32>,
+    ) {
+        let written = units::parse_size(write).unwrap_or(0);
         let Some(most) = mtu.map(|mtu| u64::from(mtu.saturating_sub(headers))) else {
             return;
         };
@@ -137,7 +180,7 @@ impl Report {
             let message = format!(
                 "{written} B do not fit in the path's MTU beside {headers} B of headers; write at most {most}B"
             );
-            self.add(format!("{path}.application.write"), message);
+            self.add(path, message);
         }
     }
 

@@ -120,10 +120,10 @@ class Parameter:
             raise UsageError(self.name, message) from None
 
     def _parse(self, text: str) -> Value:
-        if self.kind == "qdisc" or self.kind == "cc" or self.kind == "routing":
-            return registry.resolve(self.kind, text)
         if text in self.words:
             return text
+        if self.kind == "qdisc" or self.kind == "cc" or self.kind == "routing":
+            return registry.resolve(self.kind, text)
         if self.kind == "word":
             raise ValueError(unknown(self.name, text, self.words))
         return _PARSERS[self.kind](text)

@@ -3,8 +3,9 @@
 Each metric is one function in the file of its layer: `transport` (l4) and `application` (l7) for
 flows, `link` (l1, l2) for the flows' bottlenecks, `network` and `convergence` for all flows
 together, `completion` and `round_trips` for classes of transfers, `balancing` for what load
-balancers do to flows and links, `pauses` for priority-based flow control.  The series they read
-are defined in `series`, and figures draw the same ones; `transfers` says what classes there are.
+balancers do to flows and links, `pauses` for priority-based flow control, `trimming` for
+switches that cut packets.  The series they read are defined in `series`, and figures draw the
+same ones; `transfers` says what classes there are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 # Imported for what they register, in the order in which tables show the metrics.
 from ccperf.runs.metrics import transport, application, link, network, response  # noqa: F401
 from ccperf.runs.metrics import convergence, completion, round_trips, balancing  # noqa: F401
-from ccperf.runs.metrics import pauses  # noqa: F401
+from ccperf.runs.metrics import pauses, trimming  # noqa: F401
 
 # isort: on
 from ccperf.runs.metrics.parallel import with_parallel

@@ -105,6 +105,21 @@ def jains_fairness_goodput_l4(flows: FlowSeries) -> float:
 
 @metric(
     "network",
+    unit="Mbps",
+    better="higher",
+    formula="mean of goodput_i over the flows without an end",
+    sampled=False,
+)
+def mean_goodput_l4(flows: FlowSeries) -> float:
+    """Mean of the goodputs of the flows without an end, as in jains_fairness_goodput_l4.
+
+    Absent where no flow is without an end.
+    """
+    return float(flows.goodputs.mean()) if len(flows.goodputs) else np.nan
+
+
+@metric(
+    "network",
     unit="nats",
     better="higher",
     effect="difference",

@@ -93,6 +93,8 @@ class FlowSeries:
         #: could not send; NaN where none can.
         stop_ns = _native.parse_time(canonical["stop_time"])
         self.pauses, self.paused_share = _pauses(recording, stop_ns)
+        #: Packets that disciplines cut; NaN where none does.
+        self.trimmed = _trimmed(recording, canonical)
         #: Of the flows without an end, sampled or not, in Mbps; none without completions.
         self.goodputs = _goodputs(recording)
         #: Packets over links, of all links of the run.
@@ -452,6 +454,16 @@ def _pauses(recording: Recording, end_ns: int) -> tuple[float, float]:
     return float(table.array("pauses").sum()), longest / end_ns
 
 
+def _trimmed(recording: Recording, canonical: Mapping[str, Any]) -> float:
+    directions = (link[way] for link in canonical["links"] for way in ("forward", "reverse"))
+    roots = (direction.get("qdisc") or {} for direction in directions)
+    if not any(root.get("type") == "NdpQueueDisc" for root in roots):
+        return np.nan
+    table = recording.drops
+    counts = zip(table.strings("verdict"), table.array("packets"), strict=True)
+    return float(sum(packets for verdict, packets in counts if verdict == "trim"))
+
+
 def _goodputs(recording: Recording) -> Floats:
     """Bytes acknowledged over the time that a flow had, of those without an end."""
     table = recording.completions
@@ -464,8 +476,12 @@ def _goodputs(recording: Recording) -> Floats:
     return goodputs
 
 
+#: Of transports whose packets carry a write each, PPP's included.
+_HEADERS = {"ROCE": 20 + 8 + 12 + 4 + 2, "NDP": 64}
+
+
 def _segment_bytes(flow: Mapping[str, Any]) -> int:
-    if flow.get("transport") == "ROCE":
+    if flow.get("transport") in _HEADERS:
         return _native.parse_size(flow["application"]["write"])
     return int(flow["tcp"].get("SegmentSize", _NS3_DEFAULT_SEGMENT_SIZE))
 
@@ -475,8 +491,8 @@ def _header_bytes(flow: Mapping[str, Any]) -> int:
 
     Over RoCE these are IP, UDP, the base transport header, its check sum and PPP.
     """
-    if flow.get("transport") == "ROCE":
-        return 20 + 8 + 12 + 4 + 2
+    if (other := _HEADERS.get(flow.get("transport", "TCP"))) is not None:
+        return other
     has_timestamps = flow["tcp"].get("Timestamp", "true") == "true"
     return 20 + 20 + 2 + (12 if has_timestamps else 0)
 

@@ -47,6 +47,7 @@ _WORDS = {
     "one_way_delay": "one-way delay",
     "base_rtt": "base RTT",
     "cwnd": "congestion window",
+    "trimmed": "packets cut to their headers",
 }
 _STATISTICS = {
     "mean": "",

@@ -119,6 +119,17 @@ impl<'a> Host<'a> {
         self.network.take_turn(self.flow, event)
     }
 
+    /// The event of `token` runs when the destination's host has its turn to ask for a packet.
+    pub fn await_pull(&mut self, token: Token) {
+        let event = self.event(token);
+        self.network.await_pull(self.flow, event);
+    }
+
+    /// It asks now for a packet of so many bytes on the wire.
+    pub fn pulled(&mut self, bytes: u32) {
+        self.network.pulled(self.flow, bytes);
+    }
+
     /// As [`Network::send_if_routed`].
     pub fn send_if_routed(&mut self, mut packet: Packet) {
         packet.flow = self.flow;

@@ -5,6 +5,7 @@
 
 mod dependents;
 mod endpoint;
+mod ndp;
 mod parts;
 mod persistent;
 mod ping;
@@ -18,6 +19,7 @@ use std::ops::Range;
 
 pub use dependents::{Dependents, Waiting};
 pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
+pub use ndp::Ndp;
 pub use parts::Parts;
 pub use persistent::{Member, Persistent};
 pub use ping::Ping;

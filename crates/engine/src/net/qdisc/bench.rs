@@ -29,12 +29,17 @@ pub struct Bench {
 impl Bench {
     /// Flow `i` has priority and DSCP `i`.
     pub fn new(ns3: &str, given: &[(&str, &str)]) -> Self {
+        Bench::with_seed(ns3, given, 1)
+    }
+
+    /// With other random numbers.
+    pub fn with_seed(ns3: &str, given: &[(&str, &str)], run: u64) -> Self {
         let given: BTreeMap<_, _> =
             given.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         let spec = SPECS.iter().find(|spec| spec.ns3 == ns3).unwrap();
         let attributes = Attributes::new(spec, &given);
         let children = children(ns3, &attributes);
-        let mut cx = context(attributes, children);
+        let mut cx = BuildContext { run, ..context(attributes, children) };
         let flow = |i| FlowKey {
             source: 0x0a00_0001 + 4 * i,
             destination: 0x1400_0001 + 4 * i,

@@ -185,6 +185,18 @@ impl QdiscContext<'_> {
         true
     }
 
+    /// Cuts the payload off a packet that may lose it; `is_queued`: it has been reported as enqueued.
+    pub fn trim(&mut self, id: PacketId, is_queued: bool, reason: &'static str) {
+        let bytes = u32::from(self.packets[id].payload);
+        self.packets[id].trim();
+        if is_queued {
+            self.state.bytes -= bytes;
+        }
+        let why = self.reason(reason);
+        self.state.decisions.count(Verdict::Trim, why, bytes);
+        self.record(PacketEvent::Trim, id, why);
+    }
+
     /// Calls the discipline's `timer(tag)` after `delay`.
     pub fn set_timer(&mut self, delay: Time, tag: u32) {
         self.timers.push((delay, tag));

@@ -2,6 +2,8 @@
 
 pub const LIMIT_EXCEEDED: &str = "Queue disc limit exceeded";
 pub const OVERLIMIT_DROP: &str = "Overlimit drop";
+/// No class of ns-3's has it.
+pub const DATA_QUEUE_FULL: &str = "Data queue full";
 pub const UNFORCED_DROP: &str = "Unforced drop";
 pub const UNFORCED_MARK: &str = "Unforced mark";
 pub const FORCED_DROP: &str = "Forced drop";

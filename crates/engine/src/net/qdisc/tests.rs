@@ -86,7 +86,10 @@ fn check(ns3: &str, given: &[(&str, &str)], steps: &[Step]) {
         assert_eq!(s.dequeued_packets, left_packets + after);
         assert_eq!(s.decisions.dropped_packets, before + after);
         assert_eq!(s.decisions.marked_packets, dropped(Verdict::Mark));
-        assert_eq!(arrived_bytes, left_bytes + s.decisions.dropped_bytes + u64::from(s.bytes));
+        let trimmed = s.decisions.counts.iter().filter(|c| c.verdict == Verdict::Trim);
+        let trimmed = trimmed.map(|c| c.bytes).sum::<u64>();
+        let bytes_left = left_bytes + s.decisions.dropped_bytes + trimmed;
+        assert_eq!(arrived_bytes, bytes_left + u64::from(s.bytes));
         assert_eq!(bench.packets.alive(), s.packets as usize);
     }
 }

@@ -7,6 +7,7 @@ mod faults;
 mod flow_keys;
 mod forwarding;
 mod fragmentation;
+mod ndp;
 mod numbers;
 mod pauses;
 mod port;
@@ -195,6 +196,7 @@ pub fn hosts(
             Transport::Tcp => connection::build(flow, address, scenario.seed, &*user)?,
             Transport::Udp => AnyEndpoint::new(datagrams::build(flow, address, scenario.seed)?),
             Transport::Roce => AnyEndpoint::new(roce::build(flow, address, scenario)?),
+            Transport::Ndp => AnyEndpoint::new(ndp::build(flow, address)?),
         });
     }
     for (number, ping) in (scenario.flow_count() as u32..).zip(&scenario.pings) {

@@ -3,11 +3,13 @@
 use crate::base::time::Rate;
 use crate::host::rate_control::reads_telemetry;
 use crate::lowered::{Direction, Flow, Link, Lowered, Pfc, Transport};
+use crate::net::qdisc::is_whole_queue;
 use crate::packet::PPP_HEADER;
 use crate::packet::ingress::{Rules, Threshold};
 
 /// By port: it is one whose priorities can be paused, since its link pauses, or its switch has to know what leaves,
-/// or senders over RoCE take turns at it, or packets collect what switches say of them.
+/// or senders over RoCE or NDP take turns at it, or packets collect what switches say of them, or its discipline has all
+/// the queues there are.
 pub fn pausable(scenario: &Lowered) -> Vec<bool> {
     let mut holds_back = vec![false; scenario.nodes.len()];
     for link in &scenario.links {
@@ -23,9 +25,21 @@ pub fn pausable(scenario: &Lowered) -> Vec<bool> {
     if scenario.flows.iter().any(collects) {
         ports.fill(true);
     }
-    for flow in scenario.flows.iter().filter(|flow| flow.transport == Transport::Roce) {
+    for flow in scenario.flows.iter().filter(|flow| flow.transport.takes_turns()) {
         let [link, side] = flow.path[0];
         ports[2 * link + side] = true;
+    }
+    for workload in &scenario.workloads {
+        if scenario.stacks[workload.stack].transport.takes_turns() {
+            for &pair in &workload.pair {
+                let [link, side] = scenario.pairs[pair as usize].path[0];
+                ports[2 * link + side] = true;
+            }
+        }
+    }
+    let directions = scenario.links.iter().flat_map(|link| &link.directions);
+    for (port, direction) in ports.iter_mut().zip(directions) {
+        *port |= direction.qdisc.as_ref().is_some_and(|root| is_whole_queue(&root.kind));
     }
     ports
 }

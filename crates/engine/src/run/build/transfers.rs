@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::connection::{self, Ends};
+use super::ndp;
 use crate::base::error::Error;
 use crate::base::time::Time;
 use crate::host::application::{Application, Greedy, Source};
 use crate::host::hosts::{
-    Address, AnyEndpoint, Dependents, Maker, Member, Persistent, Transfers, Waiting,
+    Address, AnyEndpoint, Dependents, Maker, Member, Ndp, Persistent, Transfers, Waiting,
 };
+use crate::host::receiver_driven::ndp::Settings;
 use crate::host::tcp::Config;
 use crate::host::user::UserCode;
-use crate::lowered::{Lowered, Stack, Workload};
+use crate::lowered::{Lowered, Stack, Transport, Workload};
 
 /// The transfers of all workloads; none if there are no workloads.
 ///
@@ -107,12 +109,18 @@ struct OfStack {
     stack: Stack,
     /// Of the sender and the receiver.
     configs: [Arc<Config>; 2],
+    /// It is NDP.
+    ndp: Option<Settings>,
 }
 
 impl OfStack {
     fn new(stack: &Stack, seed: u64, user: &dyn UserCode) -> Result<Self, Error> {
         let configs = connection::configs(&stack.socket, [stack.tos, stack.return_tos]);
-        let made = OfStack { stack: stack.clone(), configs };
+        let mut made = OfStack { stack: stack.clone(), configs, ndp: None };
+        if stack.transport == Transport::Ndp {
+            made.ndp = Some(ndp::settings(&stack.congestion_control)?);
+            return Ok(made);
+        }
         // What can be made once can be made again.
         made.ends(seed, user).check()?;
         Ok(made)
@@ -157,6 +165,9 @@ impl Maker for Workloads {
         let workload = workload.expect("as many transfers as were announced");
         let of = &self.stacks[workload.stack];
         let bytes = workload.bytes[number];
+        if let Some(settings) = of.ndp {
+            return AnyEndpoint::new(Ndp::new(address, workload.write_bytes, bytes, settings));
+        }
         let source = if let Some(gap) = workload.gap {
             Application::Source(Box::new(Source::regular(bytes, workload.write_bytes, gap)))
         } else {

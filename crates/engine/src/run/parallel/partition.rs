@@ -109,7 +109,9 @@ fn permit(scenario: &Lowered) -> Result<(), &'static str> {
     let links = || scenario.links.iter();
     let directions = || links().flat_map(|link| &link.directions);
     let is_uneven = directions().any(|d| d.jitter.is_some() || d.reordering.is_some());
-    let is_tcp = scenario.flows.iter().all(|flow| flow.transport == Transport::Tcp);
+    let transports = scenario.flows.iter().map(|flow| flow.transport);
+    let mut transports = transports.chain(scenario.stacks.iter().map(|stack| stack.transport));
+    let is_tcp = transports.all(|transport| transport == Transport::Tcp);
     for (refused, why) in [
         (is_own, "has an algorithm of a user's"),
         (!scenario.pings.is_empty(), "has pings"),

@@ -124,7 +124,7 @@ tables! {
     Drops = "drops" {
         /// the direction
         link: Str,
-        /// `drop_before_enqueue`, `drop_after_dequeue` or `mark`
+        /// `drop_before_enqueue`, `drop_after_dequeue`, `mark` or `trim`, whose bytes are those cut off
         verdict: Str,
         /// the queue discipline's reason, in ns-3's words
         reason: Str,
@@ -210,7 +210,7 @@ tables! {
         sojourn_ns: F64 "ns",
     }
 
-    /// if asked for: a row a flow over TCP or RoCE; first those that have ended, by their end and then by flow, then those
+    /// if asked for: a row a flow over TCP, RoCE or NDP; first those that have ended, by their end and then by flow, then those
     /// that have not, by flow
     Completions = "completions" optional {
         /// index into `flows`

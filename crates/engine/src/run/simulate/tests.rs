@@ -2,6 +2,7 @@
 
 mod ahead;
 mod long_tables;
+mod ndp;
 mod outside;
 mod pauses;
 mod rate_laws;

@@ -8,12 +8,14 @@ use super::{plan, sizes};
 use crate::base::attributes::Attributes;
 use crate::base::time::Time;
 use crate::base::units;
-use crate::host::tcp::socket_params::SOCKET;
-use crate::lowered::MAX_FLOWS;
+use crate::host::tcp::socket_params::{PROFILE, SOCKET};
+use crate::lowered::{MAX_FLOWS, Transport};
+use crate::packet::NDP_HEADERS;
 use crate::scenario::check::{Report, Routes, Shortest};
 use crate::scenario::names::{self, Registry};
 use crate::scenario::room::Room;
 use crate::scenario::spec::Scenario;
+use crate::scenario::texts::default_recovery;
 
 /// Nodes by name.
 type Nodes = HashMap<String, usize>;
@@ -24,7 +26,17 @@ impl Report {
         for (i, stack) in stacks.iter_mut().enumerate() {
             let path = format!("stacks[{i}]");
             self.attributes(&format!("{path}.tcp"), &mut stack.tcp, &SOCKET);
-            self.algorithm(&format!("{path}.cc"), &mut stack.cc, Registry::CongestionControl);
+            match stack.transport {
+                Transport::Tcp => {
+                    let registry = Registry::CongestionControl;
+                    self.algorithm(&format!("{path}.cc"), &mut stack.cc, registry);
+                }
+                Transport::Ndp => self.ndp_of_stack(&path, stack),
+                Transport::Udp | Transport::Roce => self.add(
+                    format!("{path}.transport"),
+                    "is of flows that are written one by one; workloads have TCP or NDP",
+                ),
+            }
             let recovery = Registry::Recovery.find(&stack.recovery);
             if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
                 stack.recovery = spec.ns3.to_owned();
@@ -137,6 +149,17 @@ impl Report {
         }
     }
 
+    /// Nothing of TCP's.
+    fn ndp_of_stack(&mut self, path: &str, stack: &mut Stack) {
+        self.algorithm(&format!("{path}.cc"), &mut stack.cc, Registry::ReceiverDriven);
+        let given = [
+            ("recovery", stack.recovery != default_recovery()),
+            ("tcp", stack.tcp.keys().any(|name| name != PROFILE)),
+            ("pias", !stack.pias.is_empty()),
+        ];
+        self.not_of(path, "NDP", given);
+    }
+
     fn connections(&mut self, path: &str, workload: &Workload, s: &Scenario) {
         let Some(connections) = workload.connections else { return };
         let path = format!("{path}.connections");
@@ -144,6 +167,9 @@ impl Report {
             self.add(&path, "0 carry nothing; leave it out for one a transfer");
         }
         let stack = s.stacks.iter().find(|stack| stack.name == workload.stack);
+        if stack.is_some_and(|stack| stack.transport == Transport::Ndp) {
+            self.add(&path, "are TCP's, and this stack's transport is NDP; leave it out");
+        }
         if stack.is_some_and(|stack| !stack.pias.is_empty()) {
             self.add(path, "stay open, and PIAS counts the bytes of a connection; leave one out");
         }
@@ -372,6 +398,10 @@ impl Report {
             }
         }
         if let Some(i) = s.stacks.iter().position(|stack| stack.name == workload.stack) {
+            if s.stacks[i].transport == Transport::Ndp {
+                self.packet_size(&format!("{path}.write"), &workload.write, NDP_HEADERS, least);
+                return transfers.len();
+            }
             let tcp = &s.stacks[i].tcp;
             let uncut = Some("of a workload");
             let room = least.map(|mtu| Room { mtu, uncut });

@@ -7,8 +7,9 @@ use super::spec::Arrivals;
 use super::{ALL, Transfer, plan};
 use crate::base::attributes::Attributes;
 use crate::host::tcp::socket_params::SOCKET;
-use crate::lowered::{Link, Lowered, Pair, Stack, Workload};
+use crate::lowered::{Link, Lowered, Pair, Stack, Transport, Workload};
 use crate::net::routing::Paths;
+use crate::packet::NDP_HEADERS;
 use crate::scenario::check::{FIRST_DESTINATION_PORT, FIRST_SOURCE_PORT};
 use crate::scenario::lower;
 use crate::scenario::spec::Scenario;
@@ -69,16 +70,26 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
             columns.source_port.push(source_port);
             columns.destination_port.push(destination_port);
             let added = columns.added_delay_ns.get(i).copied().unwrap_or(0);
-            let ideal = ideal::completion_ns(transfer.bytes, &socket, both, links, added);
+            let ideal = match s.stacks[stack].transport {
+                Transport::Ndp => {
+                    let packet = [columns.write_bytes, NDP_HEADERS];
+                    ideal::message_ns(transfer.bytes, packet, both, links, added)
+                }
+                _ => ideal::completion_ns(transfer.bytes, &socket, both, links, added),
+            };
             columns.ideal_ns.push(ideal);
         }
         workloads.push(columns);
     }
     let stacks = s.stacks.iter().map(|stack| Stack {
         name: stack.name.clone(),
+        transport: stack.transport,
         congestion_control: lower::algorithm(
             &stack.cc,
-            Registry::CongestionControl,
+            match stack.transport {
+                Transport::Ndp => Registry::ReceiverDriven,
+                _ => Registry::CongestionControl,
+            },
             &format!("stacks/{}/cc", stack.name),
         ),
         recovery: stack.recovery.clone(),

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lowered::Transport;
 use crate::scenario::added_delay::spec::AddedDelay;
 use crate::scenario::texts::{Algorithm, attributes, default_recovery, default_write, zero_time};
 
-/// How hosts speak TCP: named once, referred to by workloads.
+/// How hosts speak TCP, or NDP: named once, referred to by workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stack {
     pub name: String,
+    /// TCP or NDP.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     pub cc: Algorithm,
     #[serde(default = "default_recovery")]
     pub recovery: String,

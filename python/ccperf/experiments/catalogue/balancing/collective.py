@@ -14,6 +14,7 @@ from ccperf.experiments.catalogue.balancing.experiment import (
     QDISC,
     SERVERS,
     SPINES,
+    TRANSPORT,
     Balanced,
     BalancingExperiment,
     with_grid,
@@ -22,7 +23,6 @@ from ccperf.experiments.catalogue.datacentre.experiment import (
     FABRIC_RATE,
     RATE_OF_LINKS,
     SEGMENT,
-    TRANSPORT,
 )
 from ccperf.experiments.catalogue.parameter import Parameter
 from ccperf.experiments.collectives import COLLECTIVES

@@ -16,7 +16,7 @@ from ccperf.experiments.catalogue.datacentre.experiment import (
     FLOW_TRACE,
     RATE,
     RATE_OF_LINKS,
-    TRANSPORT,
+    SEGMENT,
     WORKLOAD,
     at_rate,
     bursts,
@@ -26,6 +26,9 @@ from ccperf.experiments.catalogue.datacentre.experiment import (
     rate_between_switches,
     stack,
     without_what_a_trace_says,
+)
+from ccperf.experiments.catalogue.datacentre.experiment import (
+    TRANSPORT as TCP_TRANSPORT,
 )
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
@@ -48,6 +51,15 @@ THRESHOLDS = schemes.Thresholds(
     codel_target="10us",
     codel_interval="100us",
 )
+#: NDP asks for nothing else of its network than a discipline of its own.
+NDP = "ndp"
+TRANSPORT = replace(
+    TCP_TRANSPORT,
+    words=(NDP,),
+    doc="Congestion control of all flows, with ECN; or NDP, over switches that cut packets.",
+)
+#: What its first windows cover: longer than a round trip without queues.
+NDP_ROUND_TRIP = 100e-6
 QDISC = Parameter(
     "qdisc", "qdisc", ("StepRedQueueDisc",), "StepRedQueueDisc", "Marking discipline of switches."
 )
@@ -165,11 +177,19 @@ class BalancingExperiment(Experiment):
                 "type": setup.cc,
                 "attributes": {k: v for k, v in attributes.items() if k in known},
             },
-            stacks=[stack(setup, ReTxThreshold=setup["dup_acks"], **TIMERS, **_order(setup))],
+            stacks=[_stack(setup)],
             workloads=self.workloads(setup, network),
             recording={**of_the_uplinks(network), "balancing": True},
             **conditions,
         )
+
+
+def _stack(setup: Setup) -> dict[str, Any]:
+    if setup["transport"] != NDP:
+        return stack(setup, ReTxThreshold=setup["dup_acks"], **TIMERS, **_order(setup))
+    packets = _native.parse_rate(setup["rate"]) * NDP_ROUND_TRIP / (8 * (SEGMENT + 64))
+    cc = {"type": NDP, "attributes": {"InitialWindow": round(packets)}}
+    return {"name": "dc", "transport": "NDP", "cc": cc}
 
 
 def _order(setup: Setup) -> dict[str, str]:
@@ -193,6 +213,8 @@ def _network(setup: Setup, condition: str) -> Fabric:
     parallel = 2 if condition == "parallel_links" else 1
 
     def port(rate: str) -> SwitchPort:
+        if setup["transport"] == NDP:
+            return SwitchPort({"type": "NdpQueueDisc"})
         return SwitchPort(schemes.discipline(setup["qdisc"], at_rate(THRESHOLDS, rate)))
 
     network = leaf_spine(

@@ -20,6 +20,7 @@ LOSSLESS: Shelf[Experiment] = Shelf(
         "pfc_victim": f"{__name__}.victim:PfcVictim",
         "pfc_deadlock": f"{__name__}.deadlock:PfcDeadlock",
         "pfc_storm": f"{__name__}.storm:PfcStorm",
+        "permutation": f"{__name__}.permutation:Permutation",
     }
 )
 

@@ -24,6 +24,11 @@ DELAY = "1us"
 #: Of DCQCN's paper, at 40 Gbps; thresholds scale with the rate.
 K_MIN, K_MAX, P_MAX = 5_000, 200_000, 0.01
 OF_RATE = 40_000_000_000
+#: First windows of NDP at that rate, in packets: a round trip over one switch has 21, over a
+#: leaf-spine 42.
+WINDOW, LONG_WINDOW = 30, 60
+#: Of packets that are larger.
+LEAST_WINDOW = 15
 #: Where a switch has the other end pause, of each link and priority.
 XOFF = "100kB"
 #: Differentiated services code point of the lossless priority, 3.
@@ -34,8 +39,9 @@ TRANSPORT = Parameter(
     "word",
     ("line_rate", "dcqcn"),
     "dcqcn",
-    "How hosts send: RoCE with one of its laws, or TCP, whose congestion control is under test.",
-    words=(*(law["linux"][0] for law in registry.tables()["rate_control"]), "tcp"),
+    "How hosts send: RoCE with one of its laws, NDP over switches that cut packets and have nobody "
+    "pause, or TCP, whose congestion control is under test.",
+    words=(*(law["linux"][0] for law in registry.tables()["rate_control"]), "ndp", "tcp"),
 )
 PFC = Parameter("pfc", "word", ("on",), "on", "Whether links pause.", words=("on", "off"))
 RATE = Parameter("rate", "rate", ("40Gbps",), "40Gbps", "Rate of all links.")
@@ -79,9 +85,13 @@ def link(setup: Setup) -> FabricLink:
 
 
 def port(setup: Setup) -> SwitchPort:
-    """A switch's: RED on the queue as it is, from the paper's thresholds, scaled with the rate."""
+    """A switch's: NDP's own; else RED on the queue as it is, from the paper's thresholds, scaled
+    with the rate.
+    """
     from ccperf.experiments.topologies import SwitchPort
 
+    if setup["transport"] == "ndp":
+        return SwitchPort({"type": "NdpQueueDisc"})
     scale = _native.parse_rate(setup["rate"]) / OF_RATE
     red = {
         "MinTh": round(K_MIN * scale),
@@ -107,7 +117,7 @@ def host_port() -> SwitchPort:
 
 def _pausing(network: Fabric, setup: Setup) -> Fabric:
     """The network with pauses of every direction that leads to a switch, if they are on."""
-    if setup["pfc"] == "off":
+    if setup["pfc"] == "off" or setup["transport"] == "ndp":
         return network
     pfc = {"xoff": XOFF}
     switches = set(network.switches)
@@ -131,6 +141,8 @@ def flow(setup: Setup, ends: tuple[str, str], size: str = "0B", **more: Any) -> 
     source, destination = ends
     application = {"type": "Greedy", "bytes": size, "write": f"{PAYLOAD}B"}
     made = {"source": source, "destination": destination, "application": application, **more}
+    if setup["transport"] == "ndp":
+        return {**made, "transport": "NDP", "cc": _ndp(WINDOW)}
     if setup["transport"] != "tcp":
         return {**made, "transport": "ROCE", "cc": {"type": setup["transport"]}}
     # The window of a path that pauses is never short.
@@ -143,3 +155,18 @@ def flow(setup: Setup, ends: tuple[str, str], size: str = "0B", **more: Any) -> 
         "return_dscp": 48,
         "tcp": socket,
     }
+
+
+def far_flow(setup: Setup, ends: tuple[str, str], payload: int = PAYLOAD) -> dict[str, Any]:
+    """The same over a leaf-spine, whose round trips are longer, in packets of so many bytes."""
+    made = flow(setup, ends)
+    made["application"]["write"] = f"{payload}B"
+    if setup["transport"] == "ndp":
+        return {**made, "cc": _ndp(max(LEAST_WINDOW, LONG_WINDOW * PAYLOAD // payload))}
+    if setup["transport"] == "tcp":
+        return {**made, "tcp": {**made["tcp"], "SegmentSize": payload}}
+    return made
+
+
+def _ndp(window: int) -> dict[str, Any]:
+    return {"type": "ndp", "attributes": {"InitialWindow": window}}

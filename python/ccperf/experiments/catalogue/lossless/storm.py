@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.experiments.catalogue.answer import JAIN_OF_TOTALS, THROUGHPUT, Answer
-from ccperf.experiments.catalogue.lossless.experiment import Lossless, flow, host_port, link, port
+from ccperf.experiments.catalogue.lossless.experiment import (
+    Lossless,
+    far_flow,
+    host_port,
+    link,
+    port,
+)
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ class PfcStorm(Lossless):
             for step in range(1, LEAVES)
         ]
         # Pause frames reach the sick one over the direction that is slow: it sends nothing.
-        flows = [flow(setup, ends) for ends in pairs if ends[0] != SICK]
+        flows = [far_flow(setup, ends) for ends in pairs if ends[0] != SICK]
         slow = {"time": BEGINS, "link": SICK, "direction": "reverse", "rate": "40Mbps"}
         return self.scenario_over(
             network,

@@ -177,8 +177,8 @@ def _check(scenario: Mapping[str, Any]) -> None:
     heard: dict[tuple[Any, ...], str] = {}
     for number, flow in enumerate(scenario["flows"]):
         path = f"flows[{number}]"
-        if flow["transport"] == "ROCE":
-            raise UsageError(f"{path}.transport", "RoCE is the backend native's: write TCP")
+        if (transport := flow["transport"]) in ("ROCE", "NDP"):
+            raise UsageError(f"{path}.transport", f"{transport} is the backend native's: write TCP")
         if flow["transport"] != "TCP":
             continue
         if flow.get("pias"):

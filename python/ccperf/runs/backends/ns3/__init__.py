@@ -140,8 +140,8 @@ class Ns3:
                     message = "pauses (pfc) are the backend native's; leave it out"
                     raise UsageError(f"links[{i}].{way}.pfc", message)
         for i, flow in enumerate(scenario.parsed["flows"]):
-            if flow.get("transport") == "ROCE":
-                message = "RoCE is the backend native's; write TCP"
+            if (transport := flow.get("transport")) in ("ROCE", "NDP"):
+                message = f"{transport} is the backend native's; write TCP"
                 raise UsageError(f"flows[{i}].transport", message)
         for i, workload in enumerate(scenario.parsed.get("workloads", ())):
             if workload["arrivals"]["type"] in ("After", "Answers"):

@@ -1,0 +1,181 @@
+//! NDP: a sender begins at the rate of its link, switches cut what is too much to headers, and from then on the receiver asks
+//! for each packet (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
+//! SIGCOMM 2017, section 3.2).
+//!
+//! ```text
+//! at first:                 InitialWindow packets, back to back, without a handshake
+//! a packet comes whole:     the receiver answers ACK,  and owes the sender a pull
+//! a packet comes cut:       it answers NACK (ACK, if it has it), and owes the sender a pull
+//! its host's turn:          PULL n, the n-th of this flow; a packet's time at the link before the host's next one
+//! PULL n comes:             as many packets as n is above the last one: those of a NACK first, then new ones
+//! all packets are there:    nothing is owed any more
+//! no answer for Timeout:    the packet goes again at once
+//! ```
+//!
+//! A PULL that is lost is made up for by the next one of the flow.  The paper leaves the last one to the sender's timer, which
+//! cannot see it; here the receiver that lacks something asks once more after Timeout without any packet, and again after
+//! twice as long.  The paper's headers that overflow a switch's queue return to their sender; here the timer is what
+//! is left for them.
+//!
+//! In packet traces an ACK has the flag `ACK`, a NACK `RST|ACK`, a PULL `PSH|ACK`, and a cut packet `TRIMMED`.
+
+mod receiver;
+mod sender;
+
+use super::{Address, Endpoint, Host, Outcome, Sample, State};
+use crate::base::event::Token;
+use crate::base::seq::Seq;
+use crate::base::time::Time;
+use crate::host::receiver_driven::ndp::Settings;
+use crate::packet::{Flags, NDP_HEADERS, Options, PPP_HEADER, Packet};
+use receiver::Receiver;
+use sender::Sender;
+
+const ACK: Flags = Flags::ACK;
+const NACK: Flags = Flags(Flags::ACK.0 | Flags::RST.0);
+const PULL: Flags = Flags(Flags::ACK.0 | Flags::PSH.0);
+
+/// The link has its turn for the sender, and the host for the receiver.
+const SENDER_TURN: Token = Token(0);
+const PULL_TURN: Token = Token(1);
+const SENDER_TIMER: Token = Token(2);
+const RECEIVER_TIMER: Token = Token(3);
+
+/// What is sent, cut into packets.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    /// Bytes of a full packet, and of the transfer; 0: endless.
+    payload: u32,
+    bytes: u64,
+    /// Packets of the transfer.
+    end: u32,
+}
+
+impl Message {
+    /// Bytes of the packet with this number.
+    fn payload_of(&self, number: u32) -> u32 {
+        (self.bytes_before(number + 1) - self.bytes_before(number)) as u32
+    }
+
+    /// Of all packets before that number.
+    fn bytes_before(&self, number: u32) -> u64 {
+        let all = u64::from(number) * u64::from(self.payload);
+        if self.bytes == 0 { all } else { all.min(self.bytes) }
+    }
+}
+
+/// Both ends of a flow.
+#[derive(Debug)]
+pub struct Ndp {
+    address: Address,
+    sender: Sender,
+    receiver: Receiver,
+}
+
+impl Ndp {
+    /// `payload`: of a full packet; `bytes`: of the transfer, 0 for an endless one.
+    pub fn new(address: Address, payload: u32, bytes: u64, settings: Settings) -> Self {
+        let end = if bytes == 0 { u64::MAX } else { bytes.div_ceil(payload.into()) };
+        let message = Message { payload, bytes, end: u32::try_from(end).unwrap_or(u32::MAX) };
+        Ndp {
+            address,
+            sender: Sender::new(message, settings),
+            receiver: Receiver::new(message, settings.timeout),
+        }
+    }
+}
+
+/// What the receiver sends.
+fn answer(flags: Flags, number: u32, stamp: Time) -> Packet {
+    let mut answer = Packet {
+        ack: Seq(number),
+        flags,
+        ip_bytes: NDP_HEADERS,
+        backward: true,
+        options: Options::new(false),
+        ..Packet::default()
+    };
+    answer.set_stamp(stamp);
+    answer
+}
+
+/// On the wire, of a full packet.
+fn full(message: &Message) -> u32 {
+    message.payload + NDP_HEADERS + PPP_HEADER
+}
+
+impl Endpoint for Ndp {
+    fn address(&self) -> &Address {
+        &self.address
+    }
+
+    fn open(&mut self, mut host: Host<'_>) {
+        self.sender.open(&mut host);
+    }
+
+    fn close(&mut self, _host: Host<'_>) {
+        self.sender.close();
+    }
+
+    fn on_packet(&mut self, packet: &Packet, mut host: Host<'_>) {
+        if packet.backward {
+            self.sender.on_answer(packet, &mut host);
+        } else {
+            self.receiver.on_packet(packet, &mut host);
+        }
+    }
+
+    fn on_timer(&mut self, token: Token, mut host: Host<'_>) {
+        match token {
+            SENDER_TURN => self.sender.on_turn(&mut host),
+            PULL_TURN => self.receiver.on_turn(&mut host),
+            SENDER_TIMER => self.sender.on_timer(&mut host),
+            _ => self.receiver.on_timer(&mut host),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.sender.is_over() && self.receiver.is_over()
+    }
+
+    fn has_arrived(&self) -> bool {
+        self.receiver.has_all()
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.sender.outcome
+    }
+
+    fn sample(&self) -> Sample {
+        let (sender, receiver) = (&self.sender, &self.receiver);
+        Sample {
+            srtt: sender.rtt,
+            in_flight: sender.in_flight(),
+            sent_bytes: sender.sent_bytes,
+            received_bytes: receiver.received_bytes,
+            acked_bytes: sender.outcome.acked_bytes,
+            written_bytes: sender.sent_bytes,
+            read_bytes: receiver.read_bytes(),
+            mean_gap: sender.departures.mean_gap,
+            one_way_delay: receiver.one_way_delay,
+            retransmissions: sender.outcome.retransmissions,
+            rtos: sender.outcome.rtos.into(),
+            pacing_rate: receiver.pull_rate,
+            ..Sample::default()
+        }
+    }
+
+    fn state(&self) -> Option<State> {
+        let sample = self.sample();
+        Some(State {
+            cwnd: 0,
+            ssthresh: 0,
+            in_flight: sample.in_flight,
+            srtt: sample.srtt.unwrap_or_default(),
+            cong_state: 0,
+            ecn_state: 0,
+            rto: self.sender.timeout,
+            pacing_rate: sample.pacing_rate,
+        })
+    }
+}
