@@ -10,6 +10,7 @@
 //! PULL n comes:             as many packets as n is above the last one: those of a NACK first, then new ones
 //! all packets are there:    nothing is owed any more
 //! no answer for Timeout:    the packet goes again at once
+//! no word for 16 of them:   a packet of a NACK goes unasked
 //! ```
 //!
 //! A PULL that is lost is made up for by the next one of the flow.  The paper leaves the last one to the sender's timer, which

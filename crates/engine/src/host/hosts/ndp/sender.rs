@@ -11,6 +11,9 @@ use crate::host::hosts::{Host, Outcome};
 use crate::host::receiver_driven::ndp::Settings;
 use crate::packet::{Ecn, Flags, NDP_HEADERS, Options, Packet};
 
+/// After so many timeouts without a word of the receiver a packet that waits to be asked for goes by itself.
+const PATIENCE: u64 = 16;
+
 /// What has become of a packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
@@ -36,6 +39,8 @@ pub(super) struct Sender {
     lost: VecDeque<u32>,
     pub(super) timeout: Time,
     timer: Option<Key>,
+    /// When the receiver last said something, or a packet went by itself.
+    heard: Time,
     /// Its link will call it.
     is_waiting: bool,
     /// Of the last answer to a packet.
@@ -57,6 +62,7 @@ impl Sender {
             lost: VecDeque::new(),
             timeout: settings.timeout,
             timer: None,
+            heard: Time::ZERO,
             is_waiting: false,
             rtt: None,
             sent_bytes: 0,
@@ -170,6 +176,7 @@ impl Sender {
 
     pub(super) fn on_answer(&mut self, packet: &Packet, host: &mut Host<'_>) {
         let number = packet.ack.0;
+        self.heard = host.now();
         if packet.flags == PULL {
             self.may_send += number.saturating_sub(self.pulled);
             self.pulled = self.pulled.max(number);
@@ -217,8 +224,16 @@ impl Sender {
                 oldest = Some(oldest.map_or(sent, |oldest: Time| oldest.min(sent)));
             }
         }
-        if let Some(sent) = oldest {
-            self.timer = Some(host.arm(sent + self.timeout - now, SENDER_TIMER));
+        // The receiver may have what it was not acknowledged, and then asks for nothing.
+        let last_word = self.heard + Time(PATIENCE * self.timeout.0);
+        let waits = oldest.is_none() && lost == 0 && self.fates.contains(&Fate::Lost);
+        if waits && last_word <= now {
+            self.heard = now;
+            lost = 1;
+        }
+        let due = oldest.map(|sent| sent + self.timeout).or(waits.then_some(last_word));
+        if let Some(due) = due.filter(|due| *due > now) {
+            self.timer = Some(host.arm(due - now, SENDER_TIMER));
         }
         if lost > 0 {
             self.outcome.rtos += 1;

@@ -215,6 +215,24 @@ fn a_pull_that_is_lost_is_made_up_for_by_the_next_one() {
     assert_eq!(column(&recording, "flows", "rtos"), [0]);
 }
 
+/// Whatever comes is cut, and all that the receiver says after the first NACK is lost.
+#[test]
+fn a_packet_that_was_cut_goes_unasked_after_sixteen_timeouts_without_a_word() {
+    let mut scenario = star(1, "1000B", &json!({"Timeout": "100us"}));
+    scenario["links"][0]["forward"]["qdisc"]["attributes"] = json!({"DataLimit": "500B"});
+    scenario["links"][0]["reverse"]["drop"] = json!((1..1000).collect::<Vec<_>>());
+    scenario["stop_time"] = json!("1800us");
+    let (trace, recording) = run(&scenario, false);
+    let nacked = rows(&trace, &["h0_reverse", "rx", "RST|ACK"]);
+    let sent: Vec<_> =
+        rows(&trace, &["h0_forward", "tx", "flow_1"]).iter().map(|(at, _)| *at).collect();
+    assert_eq!(nacked.len(), 1);
+    let unasked = nacked[0].0 + 1_600_000;
+    // The answer to that is lost, too, so that it goes again after a timeout.
+    assert_eq!(sent, [0, unasked, unasked + 100_000]);
+    assert_eq!(column(&recording, "flows", "rtos"), [2]);
+}
+
 /// Each call in vain doubles the wait.
 #[test]
 fn a_receiver_that_hears_nothing_asks_less_and_less_often() {
