@@ -341,8 +341,8 @@ class LinkSeries:
     def sojourn(self) -> Floats:
         """Sojourn time of the packet that left last, in ms.
 
-        NaN without a queue discipline, and in intervals in which nothing is sent: what had been last
-        would count as long as the queue is empty.
+        NaN without a queue discipline, and in intervals in which nothing is sent: what had been
+        last would count as long as the queue is empty.
         """
         there = self.has_qdisc & (self._samples.increase("tx_bytes") > 0)
         return np.where(there, self._samples.state("sojourn_ns") / 1e6, np.nan)
