@@ -83,11 +83,23 @@ impl<P: Profile> Socket<P> {
         let in_flight = self.bytes_in_flight();
         if P::Loss::LEAVES_IN_FLIGHT {
             self.tcb.cwnd += in_flight;
+            self.send_first_again(env);
         }
         self.send_pending(env);
         self.bytes_in_flight();
         if P::Loss::REPLACES_RTO && !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Data, env);
+        }
+    }
+
+    /// Whatever else is in flight, a timeout sends the first segment again: retransmissions that are there for nothing might hold
+    /// it back for ever.
+    fn send_first_again<E: Environment>(&mut self, env: &mut E) {
+        if self.available_window() >= self.tcb.segment_size {
+            let head = self.sending.scoreboard.head();
+            self.tcb.next_tx_seq = head;
+            let sent = self.send_data(head, self.tcb.segment_size, Flags::ACK, env);
+            self.tcb.next_tx_seq += sent;
         }
     }
 
