@@ -1,0 +1,58 @@
+"""What a short run loads: all of it waits before anything is simulated."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+#: Prints the modules that are loaded after `ccperf run ecn` with one point.
+PROGRAM = """
+import sys
+from ccperf.cli import main
+
+try:
+    main([*"run ecn --cc TcpNewReno --k 1 --ce-threshold 1ms --json --db".split(), sys.argv[1]])
+except SystemExit as end:
+    assert not end.code, end.code
+print("modules", *sys.modules)
+"""
+#: With some room: 481 of them with NumPy, pydantic and cyclopts, 130 of our own.
+MODULES, OUR_OWN = 500, 135
+#: Each needed by some command, or by a library that finds out that it is not.
+NOT_NEEDED = (
+    "asyncio",
+    "ccperf.evidence",
+    "ccperf.present.figures",
+    "ccperf.site",
+    "ccperf.verify",
+    "ctypes.util",
+    "distributed",
+    "email",
+    "importlib.metadata",
+    "jinja2",
+    "matplotlib",
+    "multiprocessing",
+    "numpy.random",
+    "pandas",
+    "rich",
+    "scipy",
+    "unittest",
+)
+
+
+def loaded(database: Path) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(database)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split()) - {"modules"}
+
+
+def test_a_short_run_loads_what_it_needs(tmp_path: Path) -> None:
+    names = loaded(tmp_path / "runs.db")
+    assert "ccperf.runs.metrics" in names
+    assert not names & set(NOT_NEEDED)
+    ours = [name for name in names if name.partition(".")[0] == "ccperf"]
+    assert len(ours) <= OUR_OWN, sorted(ours)
+    assert len(names) <= MODULES, sorted(names)
