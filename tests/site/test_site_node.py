@@ -26,7 +26,7 @@ from ccperf.verify import matrix
 from ccperf.verify.fuzz import draws
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ccperf.scenario import Scenario
     from ccperf.verify.fuzz import Drawn
@@ -46,19 +46,46 @@ PARTS = 8
 RANDOM = 1_000
 
 
-def differences(scenarios: Sequence[Scenario]) -> list[str]:
-    """Name the scenarios whose tables differ, with what the engine for browsers says of them."""
-    lines = "".join(json.dumps(scenario.canonical()) + "\n" for scenario in scenarios)
-    done = subprocess.run(
-        [str(NODE), str(PROGRAM), str(MODULE)], input=lines, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    answers = done.stdout.splitlines()
-    return [
-        f"{scenario.label}: {answer}"
-        for scenario, answer in zip(scenarios, answers, strict=True)
-        if answer != native(scenario)
-    ]
+class Node:
+    """The engine for browsers in one process: what Node compiles of it serves all tests."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [str(NODE), str(PROGRAM), str(MODULE)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def differences(self, scenarios: Sequence[Scenario]) -> list[str]:
+        """Name the scenarios whose tables differ, with what the engine for browsers says of them.
+
+        It simulates each while the native one does.
+        """
+        given, answers = self._process.stdin, self._process.stdout
+        assert given is not None
+        assert answers is not None
+        found = []
+        for scenario in scenarios:
+            given.write(json.dumps(scenario.canonical()) + "\n")
+            given.flush()
+            ours = native(scenario)
+            answer = answers.readline()
+            assert answer.endswith("\n"), "Node has ended"
+            if answer[:-1] != ours:
+                found.append(f"{scenario.label}: {answer[:-1]}")
+        return found
+
+    def close(self) -> None:
+        self._process.communicate(timeout=60)
+        assert self._process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Node]:
+    process = Node()
+    yield process
+    process.close()
 
 
 @cache
@@ -72,48 +99,49 @@ def native(scenario: Scenario) -> str:
     return hashlib.sha256(pack(_native.Simulation(scenario.lowered()).finish())).hexdigest()
 
 
-def test_a_run_of_minutes_needs_no_files() -> None:
+def test_a_run_of_minutes_needs_no_files(node: Node) -> None:
     """Long tables lie in a file after 105 s, where there are files."""
     scenario = dumbbell(rate="1Mbps", rtts="15ms", qlen="20p", cc="TcpCubic", stop_time="150s")
-    assert differences([scenario]) == []
+    assert node.differences([scenario]) == []
 
 
-def test_a_slice_of_the_matrix_is_recorded_alike() -> None:
+def test_a_slice_of_the_matrix_is_recorded_alike(node: Node) -> None:
     chosen = [case.scenario for case in matrix.representative()[::12]]
     assert len(chosen) > 40
-    assert differences(chosen) == []
+    assert node.differences(chosen) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-def test_the_whole_matrix_is_recorded_alike(part: int) -> None:
-    assert differences([case.scenario for case in matrix.cases()[part::PARTS]]) == []
+def test_the_whole_matrix_is_recorded_alike(node: Node, part: int) -> None:
+    assert node.differences([case.scenario for case in matrix.cases()[part::PARTS]]) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-def test_random_scenarios_are_recorded_alike(part: int) -> None:
+def test_random_scenarios_are_recorded_alike(node: Node, part: int) -> None:
     chosen = drawn()[part::PARTS]
-    assert differences([one.scenario(f"random/{part}") for one in chosen]) == []
+    assert node.differences([one.scenario(f"random/{part}") for one in chosen]) == []
 
 
 @pytest.mark.parametrize("part", range(profile_scenarios.PARTS))
-def test_the_profile_linux_and_l4s_are_recorded_alike(part: int) -> None:
-    assert differences(profile_scenarios.scenarios(part)) == []
+def test_the_profile_linux_and_l4s_are_recorded_alike(node: Node, part: int) -> None:
+    assert node.differences(profile_scenarios.scenarios(part)) == []
 
 
 @pytest.mark.parametrize("part", range(lossless_scenarios.PARTS))
-def test_links_that_pause_and_laws_of_roce_are_recorded_alike(part: int) -> None:
-    assert differences(lossless_scenarios.scenarios(part)) == []
+def test_links_that_pause_and_laws_of_roce_are_recorded_alike(node: Node, part: int) -> None:
+    assert node.differences(lossless_scenarios.scenarios(part)) == []
 
 
 @pytest.mark.parametrize("name", list(catalogue.LOSSLESS))
-def test_experiments_on_lossless_fabrics_are_recorded_alike(name: str) -> None:
+def test_experiments_on_lossless_fabrics_are_recorded_alike(node: Node, name: str) -> None:
     points = catalogue.get(name)
     (transports,) = (p.words for p in points.parameters if p.name == "transport")
     given = {"stop_time": "3ms"}
     assert (
-        differences([points.scenario("TcpDctcp", transport=t, **given) for t in transports]) == []
+        node.differences([points.scenario("TcpDctcp", transport=t, **given) for t in transports])
+        == []
     )
 
 
@@ -129,7 +157,7 @@ def test_experiments_on_lossless_fabrics_are_recorded_alike(name: str) -> None:
     ],
 )
 def test_experiments_that_ns3_does_not_have_are_recorded_alike(
-    experiment: str, cc: str, given: dict[str, str]
+    node: Node, experiment: str, cc: str, given: dict[str, str]
 ) -> None:
     points = catalogue.get(experiment)
-    assert differences([points.scenario(cc, seed=seed, **given) for seed in (1, 2)]) == []
+    assert node.differences([points.scenario(cc, seed=seed, **given) for seed in (1, 2)]) == []
