@@ -147,7 +147,7 @@ guest: $(GUEST) ## the engine as the only program of a Linux kernel, for the bac
 wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
 	@$(GET_PROFDATA)
 	@rm -f $(WASM) $(GUEST) && $(MAKE) --no-print-directory $(WASM) $(GUEST)
-	$(BIN)/maturin build --release --locked --out dist $(PGO)
+	$(GUIDED) $(BIN)/maturin build --release --locked --out dist $(PGO)
 
 # pip's lock: one file for every Python from 3.10 on. `--no-deps` at installation because the file is
 # complete, and because the wheel of ns-3 is used for its headers and libraries only: its Python
@@ -252,13 +252,15 @@ $(GUEST): $(GUEST_SOURCES) | $(VENV)/.tools
 # That needs a tool of the Rust toolchain, which rustup adds; without it the build is the plain one.
 PGO = $$(rustc --print sysroot | xargs -I@ sh -c 'ls @/lib/rustlib/*/bin/llvm-profdata' \
   >/dev/null 2>&1 && echo --pgo)
+# The published figures are of crates optimised together, which without a profile brings nothing.
+GUIDED = CARGO_PROFILE_RELEASE_LTO=fat
 GET_PROFDATA = [ -n "$(PGO)" ] || rustup component add llvm-tools 2>/dev/null \
   || echo "No llvm-tools for this Rust: building without a profile"
 
 $(VENV)/.optimised: $(RUST_SOURCES) pyproject.toml benchmarks/train.py benchmarks/scenarios.py $(VENV)/.python
 	@echo "Building the engine, guided by a profile (some minutes)"
 	@$(GET_PROFDATA)
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet $(PGO) >/dev/null \
+	@$(GUIDED) VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet $(PGO) >/dev/null \
 	  || { echo "That failed; the message is above. Building without a profile"; \
 	       rm -f $(VENV)/.native; $(MAKE) --no-print-directory PROFILE=release $(VENV)/.native; }
 	@touch $(VENV)/.native $@
