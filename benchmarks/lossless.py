@@ -31,7 +31,7 @@ Line = tuple[np.ndarray, np.ndarray]
 
 
 def run(experiment: str, law: str, **given: Any) -> Recording:
-    return ccperf.run(experiment, cc="TcpDctcp", transport=law, **given).recording
+    return ccperf.run(experiment, transport=law, **given).recording
 
 
 def queue(recording: Recording) -> Line:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,3 +111,16 @@ def test_the_command_line_says_why_one_thread_makes_it(capsys, tmp_path):
     words = ["run", "ecn", "--cc", "newreno", "--threads", "2", "--db", str(tmp_path / "x.db")]
     assert invoke([*words, "--k", "1", "--stop-time", "1s"]) == 0
     assert "one thread runs it: this run" in capsys.readouterr().err
+
+
+def test_an_engine_older_than_its_python_is_refused_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr(_native, "run_in_parts")
+    assert invoke(["run", "leaf_spine", "--threads", "2"]) == 2
+    said = capsys.readouterr().err
+    assert "the engine is older and lacks run_in_parts; `make setup` builds it anew" in said
+    assert invoke(["doctor"]) == 1
+    assert "lacks run_in_parts" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []

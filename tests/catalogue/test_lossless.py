@@ -25,7 +25,7 @@ LAWS = [law["linux"][0] for law in registry.tables()["rate_control"]]
 
 
 def recorded(name: str, **given: Any) -> Recording:
-    return ccperf.run(name, cc="TcpDctcp", **given).recording
+    return ccperf.run(name, **given).recording
 
 
 def acknowledged(recording: Recording) -> Any:
@@ -175,7 +175,7 @@ def test_who_joins_gets_a_share_and_who_leaves_gives_it_to_the_others(transport:
 
 @pytest.mark.parametrize("transport", LAWS)
 def test_the_mean_of_jain_s_index_over_all_steps_is_that_of_equal_shares(transport: str) -> None:
-    result = ccperf.run("pfc_joining", cc="TcpDctcp", transport=transport)
+    result = ccperf.run("pfc_joining", transport=transport)
     best = sum(n / 4 for n in (1, 2, 3, 4, 3, 2, 1)) / 7
     assert best == pytest.approx(4 / 7)
     mean = result.metrics.network["net"]["mean_jains_fairness_throughput_l4"]
@@ -184,7 +184,7 @@ def test_the_mean_of_jain_s_index_over_all_steps_is_that_of_equal_shares(transpo
 
 def test_one_sender_joins_nobody() -> None:
     with pytest.raises(UsageError, match="at least 2"):
-        ccperf.run("pfc_joining", cc="TcpDctcp", senders=1)
+        ccperf.run("pfc_joining", senders=1)
 
 
 @pytest.mark.parametrize("seed", [1, 42])
@@ -211,7 +211,7 @@ def test_a_sick_host_stops_others_but_for_laws_with_windows(transport: str, seed
 
 def test_a_ring_has_five_switches_at_least() -> None:
     with pytest.raises(UsageError, match="at least 5"):
-        ccperf.run("pfc_deadlock", cc="TcpDctcp", switches=4)
+        ccperf.run("pfc_deadlock", switches=4)
 
 
 # DCQCN in bytes and seconds, with the paper's parameters; packets as they are on the wire.

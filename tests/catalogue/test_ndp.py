@@ -21,7 +21,7 @@ PACKET = 1064 * 8 / 40
 
 
 def recorded(name: str, **given: Any) -> Recording:
-    return ccperf.run(name, cc="TcpDctcp", transport="ndp", **given).recording
+    return ccperf.run(name, transport="ndp", **given).recording
 
 
 def completions(recording: Recording) -> Any:
@@ -48,7 +48,7 @@ def test_a_permutation_has_nine_tenths_of_all_links_where_packets_are_sprayed() 
     """As in the paper: NDP has more than 90 %, hashed flows have not."""
 
     def share(**given: Any) -> float:
-        metrics = ccperf.run("permutation", cc="TcpDctcp", **given).metrics
+        metrics = ccperf.run("permutation", **given).metrics
         return metrics.network["net"]["mean_goodput_l4"] / 40e3
 
     assert 0.9 < share(transport="ndp") < 9000 / 9064
@@ -68,11 +68,11 @@ def test_all_experiments_on_fabrics_take_it(name: str) -> None:
 
 
 def test_what_is_cut_is_counted() -> None:
-    result = ccperf.run("pfc_incast", cc="TcpDctcp", transport="ndp", n=16)
+    result = ccperf.run("pfc_incast", transport="ndp", n=16)
     trimmed = result.metrics.network["net"]["total_trimmed_l2"]
     # Each packet that was cut goes again, and no other one.
     assert trimmed == result.recording.flows.array("retransmissions").sum() > 100
-    without = ccperf.run("pfc_incast", cc="TcpDctcp", transport="dcqcn", n=2, stop_time="1ms")
+    without = ccperf.run("pfc_incast", transport="dcqcn", n=2, stop_time="1ms")
     assert "total_trimmed_l2" not in without.metrics.network["net"]
 
 

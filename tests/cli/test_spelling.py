@@ -12,10 +12,18 @@ from pathlib import Path
 import pytest
 
 from ccperf.cli import run
-from ccperf.cli.app import invoke
+from ccperf.cli.app import COMMANDS, app, invoke
 from ccperf.cli.options import Running
 from ccperf.cli.things import KINDS
-from ccperf.experiments.catalogue import NAMED, answer
+from ccperf.experiments import catalogue
+from ccperf.experiments.catalogue import (
+    BALANCING,
+    DATACENTRE,
+    EXPERIMENTS,
+    NAMED,
+    REGISTRY,
+    answer,
+)
 from ccperf.experiments.programs import EXAMPLES, PROGRAMS
 from ccperf.store import Store
 from user_scenarios import environment
@@ -230,3 +238,69 @@ def test_a_reader_who_has_seen_enough_ends_a_listing_as_sigpipe_would() -> None:
     process.stdout.close()
     assert process.stderr.read() == b""
     assert process.wait() == 141
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_value_that_begins_like_a_negative_number_is_named_not_missed(
+    capsys: Captured, command: str
+) -> None:
+    """Of every option of every command: who reads it says what is wrong with it."""
+    arguments = app[command].assemble_argument_collection()
+    options = [
+        each.name
+        for each in arguments
+        if each.name.startswith("--") and each.hint not in (bool, None) and "[" not in each.name
+    ]
+    for option in options:
+        # What follows is too much, so that nothing is done even if the value is fine.
+        words = [command, option, "-1x", "--no-such-option=1"]
+        assert invoke(words) == 2
+        err = capsys.readouterr().err
+        assert f"{option} requires an argument" not in err, words
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([*AQM, "--stop-time", "-1s", "-n"], "--stop-time: `-1s`"),
+        ([*AQM, "--duration", "-1s", "-n"], "--duration: `-1s`"),
+        (["run", "dumbbell", "--buffer", "-5p", "-n"], "--buffer: `-5p`"),
+        (["run", "aqm", "--k", "-3", "-n"], "--k: `-3`"),
+        (["run", "aqm", "--seed", "-1", "-n"], "--seed: `-1`"),
+        (["bench", "cubic", "--experiments", "aqm", "--jitter", "-1ms", "-n"], "--jitter: `-1ms`"),
+        (["compare", "--least", "-5%"], "--least: `-5%`"),
+        (["compare", "nofile.db", "x.db"], "there is no database `nofile.db`"),
+        (["doctor", "--db", "nofile.db"], "--db: there is no database `nofile.db`"),
+        (["bench", "cubic", "--datacentre", "-n"], "discipline; `ccperf bench` tests cubic"),
+        (["bench", "foo", "--datacentre", "-n"], "; or RED-tail"),
+        (["bench", "cubic", "--loadbalance", "-n"], "names: `cubic` is a congestion control"),
+    ],
+    ids=" ".join,
+)
+def test_a_slip_is_one_line_with_the_field_and_the_value(
+    capsys: Captured, words: list[str], says: str
+) -> None:
+    assert invoke(words) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert len(err.splitlines()) == 1
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["", "--datacentre", "--loadbalance"])
+def test_an_experiment_that_a_benchmark_does_not_have_is_answered_with_what_runs_it(
+    capsys: Captured, option: str
+) -> None:
+    tested = {"": ("cubic", REGISTRY), "--datacentre": ("ECNSharp", DATACENTRE)}
+    name, there = tested.get(option, ("ecmp", BALANCING))
+    for experiment in NAMED.keys() - there.keys():
+        words = ["bench", name, "--experiments", experiment, "-n", *filter(None, [option])]
+        assert invoke(words) == 2
+        err = capsys.readouterr().err
+        assert f"--experiments: {experiment} is " in err
+        if experiment in EXPERIMENTS:
+            kinds = {"cc": "congestion control", "qdisc": "--datacentre", "routing": "--loadb"}
+            assert "is one on " in err
+            assert kinds[catalogue.get(experiment).kind] in err
+        else:
+            assert f"is in no benchmark; `ccperf run {experiment}` runs it" in err

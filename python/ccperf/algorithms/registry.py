@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any, Literal
@@ -116,6 +116,13 @@ def _resolve(kind: Kind, name: str) -> str:
         if (other := kind_of(name)) and other != kind:
             raise ValueError(f"`{name}` is a {WORDS[other]}, no {WORDS[kind]}") from None
         raise
+
+
+def with_words(message: str, name: str, words: Iterable[str]) -> str:
+    """The message that a name is unknown, with the words that are taken besides; where the name is
+    that of something else, without them.
+    """
+    return message if kind_of(expression.bare(name)) else f"{message}; or {', '.join(words)}"
 
 
 def kind_of(name: str) -> Kind | None:

@@ -47,7 +47,7 @@ def experiment(what: str | Path) -> Experiment:
 def tested(
     chosen: Experiment, cc: Some[Algorithm] | None, parameters: dict[str, Any]
 ) -> tuple[list[str], dict[str, Any]]:
-    """What is under test, by default the usual, and what is left of the parameters.
+    """What is to be under test, nothing if it is not said, and what is left of the parameters.
 
     It is called `qdisc` or `routing` where that is what the experiment tests. Raises `UsageError`.
     """
@@ -57,7 +57,7 @@ def tested(
             message = f"{chosen.name} tests what {chosen.kind} names; see `ccperf show`"
             raise UsageError("cc", message)
         given = rest.pop(chosen.kind, None)
-    words = list(chosen.usual) if given is None else algorithms(given)
+    words = [] if given is None else algorithms(given)
     return list(dict.fromkeys(map(chosen.resolve, words))), rest
 
 

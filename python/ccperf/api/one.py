@@ -64,7 +64,9 @@ def run(
     own = {"recovery": recovery, "stop_time": stop_time, "jitter": jitter, "profile": profile}
     settings = {name: value for name, value in own.items() if value is not None}
     number = None if seed is None else asked.seed(asked.single("seed", seed))
-    (point,) = campaign.expand(chosen, names[0], grid=[rest], seeds=[number], **settings)
+    length = {} if stop_time is None else {"stop_time": stop_time}
+    tested = chosen.tested(names, [chosen.point(rest, **length)])
+    (point,) = campaign.expand(chosen, tested[0], grid=[rest], seeds=[number], **settings)
     return _simulate(point, backend, packets, threads, progress)
 
 

@@ -96,7 +96,7 @@ class Runs(Sequence["Result"]):
             return self._some(self._rows[index])
         path, row = self._rows[index]
         with Store(path, "r") as store:
-            return store.load(row.id, row.experiment)
+            return store.load(row.id, row.experiment, row.parameters)
 
     def __repr__(self) -> str:
         text = "; ".join(f"{name} {_few(values)}" for name, values in self._varying().items())

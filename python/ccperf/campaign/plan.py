@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue.parameter import Value
     from ccperf.scenario.toml import Document
 
+#: What may be given beside the parameters, and holds for all points.
+SETTINGS = ("recovery", "stop_time", "jitter", "profile")
 _SEVERAL = "experiments"
 _KEYS = (
     "experiment",
@@ -53,10 +55,7 @@ _KEYS = (
     "qdisc",
     "routing",
     "seed",
-    "recovery",
-    "stop_time",
-    "jitter",
-    "profile",
+    *SETTINGS,
     "parameters",
 )
 
@@ -66,6 +65,7 @@ class Plan:
     """Points of one experiment for several algorithms and seeds."""
 
     experiment: str | Experiment
+    #: Empty: the experiment's usual ones.
     cc: Sequence[str]
     #: Values of each parameter; the catalogue's grid for those not named.
     parameters: Mapping[str, Sequence[object]] = field(default_factory=dict)
@@ -77,16 +77,13 @@ class Plan:
     jitter: str | None = None
     #: A release of ns-3 whose TCP it is.
     profile: str | None = None
+    #: Of `tested` only these; None: all.
+    only: Sequence[str] | None = None
 
     @property
     def settings(self) -> dict[str, str]:
         """What is given beside the parameters and holds for all points."""
-        given = {
-            "recovery": self.recovery,
-            "stop_time": self.stop_time,
-            "jitter": self.jitter,
-            "profile": self.profile,
-        }
+        given = {name: getattr(self, name) for name in SETTINGS}
         return {name: value for name, value in given.items() if value is not None}
 
     @property
@@ -98,14 +95,27 @@ class Plan:
         """The points, each with every parameter in canonical form, the last varying fastest."""
         return catalogue.get(self.experiment).product(self.parameters, **self.length)
 
+    def tested(self) -> list[str]:
+        """Who is under test, and an empty name if nobody is at some points.
+
+        Raises :class:`~ccperf.errors.UsageError` if none that is given takes part anywhere.
+        """
+        found = catalogue.get(self.experiment).tested(self.cc, self.grid())
+        return [cc for cc in found if self.only is None or cc in self.only]
+
+    def of(self, cc: str) -> Iterator[dict[str, Value]]:
+        """The points where this one of `tested` is under test."""
+        experiment = catalogue.get(self.experiment)
+        return (point for point in self.grid() if experiment.is_tested(point) == bool(cc))
+
     def repeats(self) -> Iterator[Repeated]:
         """The points for each algorithm, each with the seeds that change something there."""
         from ccperf.campaign import repeats
 
         experiment = catalogue.get(self.experiment)
         seeds = self.seeds or (None,)
-        for cc in self.cc:
-            yield from repeats(experiment, cc, grid=self.grid(), seeds=seeds, **self.settings)
+        for cc in self.tested():
+            yield from repeats(experiment, cc, grid=self.of(cc), seeds=seeds, **self.settings)
 
     def points(self) -> Iterator[Point]:
         """What a campaign runs."""
@@ -115,7 +125,12 @@ class Plan:
     @property
     def asked(self) -> int:
         """How many runs would be made if every seed changed something everywhere."""
-        return len(self.cc) * sum(1 for _ in self.grid()) * len(self.seeds or (None,))
+        return self.count * len(self.seeds or (None,))
+
+    @property
+    def count(self) -> int:
+        """How many points there are, those of each algorithm counted."""
+        return sum(1 for cc in self.tested() for _ in self.of(cc))
 
 
 def is_plan(data: Mapping[str, Any]) -> bool:
@@ -156,7 +171,7 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         raise UsageError("experiment", "is missing")
     experiment = catalogue.get(_text("experiment", data["experiment"]))
     kind = experiment.kind
-    if kind not in data:
+    if kind not in data and experiment.tested_at is None:
         example = f'{kind} = ["{experiment.usual[0]}"]'
         raise UsageError(kind, f"is missing; name an algorithm, e.g. {example}")
     for other in {"cc", "qdisc", "routing"} & data.keys() - {kind}:
@@ -166,7 +181,7 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         raise UsageError("parameters", "must be a table: [parameters]")
     plan = Plan(
         experiment=experiment.name,
-        cc=[experiment.resolve(_text(kind, word)) for word in _list(data[kind])],
+        cc=[experiment.resolve(_text(kind, word)) for word in _list(data.get(kind, []))],
         parameters={name: _values(name, value) for name, value in parameters.items()},
         seeds=_seeds(data["seed"]) if "seed" in data else None,
         recovery=_text("recovery", data["recovery"]) if "recovery" in data else None,
@@ -174,9 +189,9 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         jitter=_text("jitter", data["jitter"]) if "jitter" in data else None,
         profile=_text("profile", data["profile"]) if "profile" in data else None,
     )
-    for point in plan.grid():  # every value is checked before anything runs
-        chosen: dict[str, Any] = {**plan.settings, **point}
-        for cc in plan.cc:
+    for cc in plan.tested():  # every value is checked before anything runs
+        for point in plan.of(cc):
+            chosen: dict[str, Any] = {**plan.settings, **point}
             experiment.setup(cc, **chosen)
     return plan
 

@@ -33,8 +33,7 @@ class Point:
 
     def __post_init__(self) -> None:
         """Call users' algorithms by their labels: parameters are stored and published."""
-        shown = {name: label(v) if isinstance(v, str) else v for name, v in self.parameters.items()}
-        object.__setattr__(self, "parameters", shown)
+        object.__setattr__(self, "parameters", _shown(self.parameters))
 
     def identity(self, backend: Backend, contents: Contents) -> Identity:
         """Which run it is on a backend."""
@@ -79,8 +78,7 @@ class Repeated:
     def points(self) -> Iterator[Point]:
         """One for each seed."""
         first = self._with(self.seeds[0])
-        labels = self.experiment.setup(self.cc, **first).labels
-        name = self.experiment.name
+        labels, name = self._labels, self.experiment.name
         starts = self.starts or self.experiment.drawn_starts(self.cc, **first)
         if len(self.seeds) > 1 and (self.differs_in_seed_only or starts):
             scenario = self.scenario
@@ -91,6 +89,15 @@ class Repeated:
             return
         for seed in self.seeds:
             yield Point(self._scenario(seed), name, labels)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What its points are called."""
+        return _shown(self._labels)
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        return self.experiment.setup(self.cc, **self._with(self.seeds[0])).labels
 
     def commands(self, backend: str) -> Iterator[str]:
         """The command that makes each of the points again."""
@@ -106,6 +113,10 @@ class Repeated:
 
     def _with(self, seed: int | None) -> dict[str, Any]:
         return {**self.chosen, **({} if seed is None else {"seed": seed})}
+
+
+def _shown(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: label(v) if isinstance(v, str) else v for name, v in parameters.items()}
 
 
 def repeat(

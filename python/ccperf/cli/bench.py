@@ -13,7 +13,7 @@ from ccperf.algorithms.roles import AGAINST, LABELS
 from ccperf.base import interruption
 from ccperf.cli.options import Running, StopTime, under_test, writable_file, writable_folder
 from ccperf.cli.output import command_line, note, print_json, say
-from ccperf.cli.run import note_estimate, note_left_out, planned, run_campaign, status
+from ccperf.cli.run import note_estimate, note_left_out, option_of, planned, run_campaign, status
 from ccperf.errors import UsageError
 from ccperf.experiments.grid import expand, seeds
 
@@ -111,7 +111,7 @@ def command(
     """
     from ccperf.algorithms.user_code.names import label, short
     from ccperf.campaign.estimate import hops
-    from ccperf.campaign.plan import Plan
+    from ccperf.campaign.plan import SETTINGS, Plan
     from ccperf.experiments import catalogue
     from ccperf.experiments.catalogue import sets
 
@@ -122,8 +122,7 @@ def command(
     chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()]
     for experiment in chosen:
         if experiment.name not in there:
-            other = _KINDS[experiment.kind]()
-            raise UsageError("--experiments", f"{experiment.name} is one on {other.what}")
+            raise UsageError("--experiments", _no_benchmark(experiment))
     if named_set and (chosen or kind.database):
         raise UsageError("--set", "has experiments of its own; leave the other option out")
     parts: list[tuple[Experiment, Mapping[str, Sequence[object]]]] = [
@@ -134,7 +133,7 @@ def command(
         parts = _met(parts, against)
     # What one experiment takes, they all know.
     try:
-        algorithms = under_test(next(iter(there.values())), names, kind.option)
+        algorithms = under_test(next(iter(there.values())), names, "names")
     except UsageError as error:
         raise UsageError(error.field, error.message + _elsewhere(names)) from None
     numbers = seeds(seed, "--seed") if seed else None
@@ -163,7 +162,14 @@ def command(
         if not no_site:
             writable_folder(output)
     # Built, and with that checked, for one seed; those of the others take room when it is time.
-    wanted = planned(jobs)
+    try:
+        wanted = planned(jobs)
+    except UsageError as error:
+        # Parameters have the values of the catalogue; what is wrong is a setting of all.
+        is_setting = error.field in SETTINGS
+        raise UsageError(
+            option_of(error.field) if is_setting else error.field, error.message
+        ) from None
     everything = [repeated for repeats in wanted.values() for repeated in repeats]
     count = sum(len(repeated.seeds) for repeated in everything)
     asked = sum(plan.asked for plans in jobs.values() for plan in plans)
@@ -262,6 +268,14 @@ def _say_verdicts(named_set: str, algorithm: str, database: Path) -> None:
             verdict = bbr_draft.judge(str(case), store.recording(run))
             word = "passed" if verdict.passed else "FAILED"
             say(f"{word} A.{case} {sections[f'A.{case}']}, seed {seed}: {verdict.figure}")
+
+
+def _no_benchmark(experiment: Experiment) -> str:
+    """Why an experiment is not of those asked for, and what runs it."""
+    other = _KINDS[experiment.kind]()
+    if experiment.name in other.experiments:
+        return f"{experiment.name} is one on {other.what}"
+    return f"{experiment.name} is in no benchmark; `ccperf run {experiment.name}` runs it"
 
 
 def _congestion_controls() -> _Kind:

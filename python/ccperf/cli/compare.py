@@ -189,9 +189,12 @@ def _by_profile(
 
 
 def _is_database(item: str) -> bool:
-    """A library of user code is a file, too."""
+    """A library of user code is a file, too. Raises `UsageError` for one that is not there."""
     from ccperf.algorithms.user_code.names import is_user_code
+    from ccperf.errors import UsageError
 
+    if Path(item).suffix == ".db" and not Path(item).exists():
+        raise UsageError("items", f"there is no database `{item}`")
     return Path(item).is_file() and not is_user_code(item)
 
 

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from ccperf.base.columns import table
 from ccperf.base.wording import counted
-from ccperf.cli.options import Json
+from ccperf.cli.options import Json, databases
 from ccperf.cli.output import note, print_json, progress_bar, say
 from ccperf.errors import UsageError
 
@@ -105,6 +105,8 @@ def _kernel() -> str:
 
 def _database(path: Path, mends: bool, json: bool) -> int:
     from ccperf.store.check import check, mend
+
+    (path,) = databases(path)
 
     if mends and (deleted := mend(path)):
         note(f"{counted(len(deleted), 'run')} deleted: {', '.join(deleted)}")

@@ -91,9 +91,19 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(file=sys.stderr)) as bar:
-        task = bar.add_task(title, total=None, visible=False)
-        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
+    bar = Progress(*columns, console=Console(file=sys.stderr))
+    task = bar.add_task(title, total=None)
+
+    def advance(done: int, total: int) -> None:
+        bar.start()
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield advance
+    finally:
+        # Stopped without a start, it would print an empty line.
+        if bar.live.is_started:
+            bar.stop()
 
 
 def metric_tables(result: Result) -> str:

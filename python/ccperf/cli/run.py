@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -156,13 +156,13 @@ def command(
         # Of many runs a table takes longer than anybody waits who wants an end.
         return status
     if json:
-        found = ({**run.json(), "command": one.again + options} for one, run in _loaded(made))
+        found = ({**run.json(), "command": one.point.again + options} for one, run in _loaded(made))
         print_json_items(found)
     elif count == 1:
         [(one, result)] = _loaded(made)
         say(f"{metric_tables(result) if full else summary(result)}\n\nrun {result.id}")
         note_findings(result)
-        note(f"again: {one.again}{options}")
+        note(f"again: {one.point.again}{options}")
     elif count:
         from ccperf.cli.alike import of_results
 
@@ -189,14 +189,23 @@ def _common_options(running: Running, db: Path | None, trust: bool) -> str:
 
 
 @dataclass(frozen=True)
+class AskedFor:
+    """A point of a command, by which its run is called."""
+
+    #: The command that makes it again.
+    again: str
+    experiment: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Made:
     """A run of a command that is stored. The run itself stays where it is: there may be many."""
 
     path: Path
     id: str
-    experiment: str | None
-    #: The command that makes it again.
-    again: str
+    #: The point that was asked for: a run may be those of several.
+    point: AskedFor
 
 
 def _loaded(made: Iterable[Made]) -> Iterator[tuple[Made, Result]]:
@@ -206,7 +215,8 @@ def _loaded(made: Iterable[Made]) -> Iterator[tuple[Made, Result]]:
     for path, those in groupby(made, key=attrgetter("path")):
         with Store(path, "r") as store:
             for one in those:
-                yield one, store.load(one.id, one.experiment)
+                point = one.point
+                yield one, store.load(one.id, point.experiment, point.parameters)
 
 
 @dataclass(frozen=True)
@@ -243,8 +253,8 @@ class Job:
 
     points: Collection[Point]
     default_db: Path
-    #: The command that makes a point again, and the point's experiment, in the order of points.
-    again: Collection[tuple[str, str | None]]
+    #: What each of the points is called, in their order.
+    asked: Collection[AskedFor]
     #: A scenario of each kind among the points, and how many are of it.
     kinds: Collection[tuple[Scenario, int]]
 
@@ -258,8 +268,9 @@ class Job:
             Lazy(
                 count,
                 lambda: (
-                    (line, each.experiment.name)
+                    AskedFor(line, each.experiment.name, parameters)
                     for each in repeats
+                    for parameters in [each.parameters]
                     for line in each.commands(backend)
                 ),
             ),
@@ -278,7 +289,7 @@ class Job:
         return Job(
             points,
             DEFAULT_DB,
-            [(again + option, None) for again, _ in self.again],
+            [AskedFor(one.again + option) for one in self.asked],
             [(point.scenario, 1) for point in points],
         )
 
@@ -299,19 +310,19 @@ class Job:
             if packets:
                 result = simulate_one(next(iter(self.points)), backend, packets)
                 store.add(result)
-                [(again, _)] = self.again
-                return Outcome(Lazy(1, lambda: [Made(target, result.id, result.experiment, again)]))
+                [asked] = self.asked
+                return Outcome(Lazy(1, lambda: [Made(target, result.id, asked)]))
             report = run_campaign(self.points, store, backend, running, made_by=made_by)
             if report.interrupted:
                 return Outcome(Lazy(0, tuple), status(report), ends_all=True)
             # Not begun are those after user code has changed.
             stored = {*report.stored_before, *report.made_elsewhere, *report.made}
-        of_points, lines = report.of_points, self.again
+        of_points, points = report.of_points, self.asked
 
         def made() -> Iterator[Made]:
-            for run_id, (again, experiment) in zip(of_points, lines, strict=True):
+            for run_id, asked in zip(of_points, points, strict=True):
                 if run_id in stored:
-                    yield Made(target, run_id, experiment, again)
+                    yield Made(target, run_id, asked)
 
         count = sum(1 for run_id in of_points if run_id in stored)
         return Outcome(Lazy(count, made), status(report), bool(report.changed))
@@ -422,7 +433,7 @@ def _from_catalogue(
         given = parameters.pop(experiment.kind, "")
     plan = Plan(
         experiment=experiment,
-        cc=under_test(experiment, given or ",".join(experiment.usual), option),
+        cc=under_test(experiment, given, option) if given else (),
         parameters=axes(parameters),
         seeds=seeds(seed, "--seed") if seed else None,
         recovery=running.recovery_name(),
@@ -434,11 +445,12 @@ def _from_catalogue(
         return plan_jobs([plan], running.backend)
     except UsageError as error:
         as_it_is = error.field.startswith("--") or error.field == name
-        field = error.field if as_it_is else _option(error.field)
+        field = error.field if as_it_is else option_of(error.field)
         raise UsageError(field, error.message) from None
 
 
-def _option(name: str) -> str:
+def option_of(name: str) -> str:
+    """What the command line calls a parameter or a setting."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -458,7 +470,7 @@ def note_left_out(asked: int, made: int) -> None:
 
 def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
     """What each algorithm is to run, built and with that checked, with a bar where it is much."""
-    total = sum(1 for several in plans.values() for plan in several for _ in plan.grid())
+    total = sum(plan.count for several in plans.values() for plan in several)
     asked = sum(plan.asked for several in plans.values() for plan in several)
     if asked > MANY:
         note(f"planning {counted(asked, 'run')}")
@@ -482,13 +494,12 @@ def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
 
     from ccperf.algorithms.user_code.names import short
 
-    algorithms = dict.fromkeys(cc for plan in plans for cc in plan.cc)
-    found = planned(
-        {cc: [replace(plan, cc=[cc]) for plan in plans if cc in plan.cc] for cc in algorithms}
-    )
+    algorithms = dict.fromkeys(cc for plan in plans for cc in plan.tested())
+    found = planned({cc: [replace(plan, only=[cc]) for plan in plans] for cc in algorithms})
     jobs = []
     for cc, repeats in found.items():
-        jobs.append(Job.of(repeats, Path(f"benchmark_{short(cc)}.db"), backend))
+        path = Path(f"benchmark_{short(cc)}.db") if cc else DEFAULT_DB
+        jobs.append(Job.of(repeats, path, backend))
     asked = sum(plan.asked for plan in plans)
     note_left_out(asked, sum(len(job.points) for job in jobs))
     return jobs
@@ -553,7 +564,7 @@ def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) ->
     return Job(
         points,
         DEFAULT_DB,
-        [(f"{line} {one.seed}{options}", None) for one in scenarios],
+        [AskedFor(f"{line} {one.seed}{options}") for one in scenarios],
         [(one, 1) for one in scenarios],
     )
 
@@ -573,7 +584,7 @@ def _print_plan(jobs: Sequence[Job], json: bool) -> None:
         raise RunError("nothing to run")
     if not json:
         for job in jobs:
-            say("\n".join(again for again, _ in job.again))
+            say("\n".join(one.again for one in job.asked))
         return
     print_json(
         [
@@ -582,9 +593,9 @@ def _print_plan(jobs: Sequence[Job], json: bool) -> None:
                 "parameters": dict(point.parameters),
                 "seed": point.scenario.seed,
                 "scenario": point.scenario.hash,
-                "command": again,
+                "command": asked.again,
             }
             for job in jobs
-            for point, (again, _) in zip(job.points, job.again, strict=True)
+            for point, asked in zip(job.points, job.asked, strict=True)
         ]
     )

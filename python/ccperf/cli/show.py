@@ -155,6 +155,8 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         f"  {parameters_text(page.parameters)}: {page.url} (#{page.number})"
         for page in experiment.published
     ]
+    is_tested = experiment.is_tested(experiment.point({}))
+    tested = f" --{experiment.kind} {experiment.usual[0]}" if is_tested else ""
     seeded = f"A seed changes {experiment.seeded or 'nothing, unless an algorithm draws numbers'}."
     return facts, "\n\n".join(
         [
@@ -164,7 +166,7 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
             seeded,
             *(["Published points:\n" + "\n".join(published)] if published else []),
             *([_printed(experiment.printed)] if experiment.printed else []),
-            f"Run it: ccperf run {name} --{experiment.kind} {experiment.usual[0]}",
+            f"Run it: ccperf run {name}{tested}",
             *(["To cite:\n\n" + "\n\n".join(papers)] if papers else []),
         ]
     )

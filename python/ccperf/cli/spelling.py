@@ -12,8 +12,9 @@ SYNONYMS = {"--stop-time": ("--duration", "--time")}
 
 
 def usual(arguments: Sequence[str]) -> list[str]:
-    """The words with `-j4` in two; what follows `--` is not ours.
+    """The words with `-j4` in two, and `--stop-time -1s` in one; what follows `--` is not ours.
 
+    A value that begins like a negative number is one: who reads it says what is wrong with it.
     Raises :class:`~ccperf.errors.UsageError` for an empty value: in a script that is a variable
     which is not set.
     """
@@ -25,6 +26,9 @@ def usual(arguments: Sequence[str]) -> list[str]:
             raise UsageError(option, "is empty; give a value, or leave it out")
         if re.fullmatch("--[a-z][a-z-]*=", word):
             raise UsageError(word[:-1], "is empty; give a value, or leave it out")
+        if re.fullmatch("--[a-z][a-z0-9-]*", option) and re.match("-[0-9.]", word):
+            words[-1] = f"{option}={word}"
+            continue
         jobs = re.fullmatch("-j([0-9]+)", word)
         words += ["-j", jobs[1]] if jobs else [word]
     return [*words, *arguments[end:]]

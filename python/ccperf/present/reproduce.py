@@ -63,8 +63,8 @@ def _point(
 ) -> tuple[Experiment, str, dict[str, Any]] | None:
     """The experiment, its algorithm under test and the rest of what makes exactly this scenario."""
     experiment = NAMED.get(name or "")
-    cc = roles.under_test(parameters)
-    if experiment is None or cc is None:
+    cc = roles.under_test(parameters) or ""
+    if experiment is None:
         return None
     given = {
         **roles.parameters(parameters),

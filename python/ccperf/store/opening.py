@@ -72,7 +72,7 @@ def connect(path: Path, mode: Literal["r", "a"]) -> sqlite3.Connection:
     except OSError as error:
         raise StoreError(str(path), f"cannot be opened: {error.strerror}") from None
     if not there and mode == "r":
-        raise StoreError(str(path), 'no such database; Store(path, "a") makes one')
+        raise StoreError(str(path), "there is no such database; name one that is there")
     version = _checked(path, whole=mode == "a") if there else 0
     if mode == "r" and version == 0:
         raise StoreError(

@@ -329,12 +329,24 @@ class Store:
             query = "SELECT name, rows FROM series WHERE run_id = ?"
             return dict(self._db.execute(query, (run_id,)).fetchall())
 
-    def load(self, run_id: str, experiment: str | None = None, *, drawn: bool = False) -> Result:
-        """Return a run, of `experiment` if it serves several; KeyError if there is none.
+    def load(
+        self,
+        run_id: str,
+        experiment: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        drawn: bool = False,
+    ) -> Result:
+        """Return a run, as the point of `experiment` with exactly these `parameters` if it serves
+        several; KeyError if there is none.
 
         With `drawn` its recording has of samples what figures over time are made of.
         """
-        rows = self.runs(run_id=run_id, experiment=experiment)
+        rows = [
+            row
+            for row in self.runs(run_id=run_id, experiment=experiment)
+            if parameters is None or row.parameters == parameters
+        ]
         if not rows:
             raise self._no_run(run_id)
         row = rows[0]

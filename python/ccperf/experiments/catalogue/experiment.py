@@ -6,7 +6,7 @@ import itertools
 import random
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,7 +37,7 @@ STOP_TIME = "15s"
 class Setup:
     """One point of an experiment with all that holds there, checked and in canonical form."""
 
-    #: The algorithm under test.
+    #: The algorithm under test; empty where nobody is (`Experiment.is_tested`).
     cc: str
     #: Every parameter of the experiment.
     parameters: Mapping[str, Value]
@@ -56,7 +56,8 @@ class Setup:
     @property
     def labels(self) -> dict[str, str]:
         """What the point is called in databases and published command lines."""
-        point = {roles.LABELS[roles.UNDER_TEST]: self.cc, **self.parameters}
+        tested = {roles.LABELS[roles.UNDER_TEST]: self.cc} if self.cc else {}
+        point = {**tested, **self.parameters}
         if self.jitter is not None:
             point[JITTER] = self.jitter
         if self.profile is not None:
@@ -90,6 +91,9 @@ class Experiment(ABC):
     kind: ClassVar[registry.Kind] = "cc"
     #: What is tested unless something else is asked for; the algorithm of the published tables.
     usual: ClassVar[tuple[str, ...]] = ("TcpNewReno",)
+    #: The parameter that decides whether what is under test takes part, and the values at which it
+    #: does; None: it always does.
+    tested_at: ClassVar[tuple[str, tuple[str, ...]] | None] = None
     #: The loss recovery of its flows, and the length of a run.
     recovery: ClassVar[str] = RECOVERY
     stop_time: ClassVar[str] = STOP_TIME
@@ -192,9 +196,10 @@ class Experiment(ABC):
         """
         length = _length(stop_time or self.stop_time)
         release = None if profile is None else _release(profile)
+        point = self.point(parameters, length)
         return Setup(
-            cc=self.resolve(cc),
-            parameters=self.point(parameters, length),
+            cc=self.resolve(cc) if self.is_tested(point) else "",
+            parameters=point,
             seed=seed,
             recovery=resolved("recovery", recovery or self.own_recovery(release)),
             stop_time=length,
@@ -213,6 +218,38 @@ class Experiment(ABC):
             UsageError: if there is none.
         """
         return resolved(self.kind, name)
+
+    def is_tested(self, point: Mapping[str, Value]) -> bool:
+        """Whether the algorithm under test takes part at a point, which has all parameters."""
+        if self.tested_at is None:
+            return True
+        name, values = self.tested_at
+        return point[name] in values
+
+    def tested(self, names: Sequence[str], points: Iterable[Mapping[str, Value]]) -> list[str]:
+        """Who is under test at these points: `names`, the usual ones if there are none, and an
+        empty name for the points where nobody is.
+
+        Raises:
+            UsageError: if names are given, and none of them takes part anywhere.
+        """
+        who = list(names or self.usual)
+        if self.tested_at is None:
+            return who
+        name, values = self.tested_at
+        given = dict.fromkeys(str(point[name]) for point in points)
+        nobody = [value for value in given if value not in values]
+        if not nobody:
+            return who
+        if len(nobody) < len(given):
+            return [*who, ""]
+        if names:
+            message = (
+                f"`{','.join(names)}` takes no part where {name} is {', '.join(nobody)}; leave it "
+                f"out, or choose {name} {' or '.join(values)}"
+            )
+            raise UsageError(self.kind, message)
+        return [""]
 
     def takes(self, name: str) -> bool:  # noqa: ARG002
         """Whether an algorithm of this kind can be tested here, given its canonical name."""
@@ -264,6 +301,7 @@ class Experiment(ABC):
             UsageError: names the parameter that is wrong.
         """
         self._check_names(axes)
+        length = _length(stop_time or self.stop_time)
         values = [
             dict.fromkeys(map(parameter.value, axes.get(parameter.name, parameter.grid)))
             for parameter in self.parameters
@@ -272,7 +310,7 @@ class Experiment(ABC):
         seen = set()
         for point in itertools.product(*values):
             named = dict(zip(names, point, strict=True))
-            settled = self.settle(named, stop_time or self.stop_time)
+            settled = self.settle(named, length)
             # What was settled may make points equal.
             if (key := tuple(settled.values())) not in seen:
                 seen.add(key)
@@ -318,8 +356,8 @@ class Experiment(ABC):
         Takes what :meth:`scenario` takes.
         """
         setup = self.setup(cc, **given)
-        options = {
-            self.kind: setup.cc,
+        options: dict[str, Any] = {
+            **({self.kind: setup.cc} if setup.cc else {}),
             **{name.replace("_", "-"): value for name, value in setup.parameters.items()},
             "seed": setup.seed,
         }

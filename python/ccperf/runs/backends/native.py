@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,13 @@ class Native:
         return f"{__version__}+{_native.ENGINE_HASH[:12]}"
 
     def available(self) -> str | None:
+        # Of a checkout, Python may have been updated and the module not.
+        stub = Path(__file__).parents[2] / "_native.pyi"
+        names = re.findall(r"^(?:def|class) (\w+)", stub.read_text(), re.MULTILINE)
+        if missing := [name for name in names if not hasattr(_native, name)]:
+            return (
+                f"the engine is older and lacks {', '.join(missing)}; `make setup` builds it anew"
+            )
         return None
 
     def __init__(self) -> None:

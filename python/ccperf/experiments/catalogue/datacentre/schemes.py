@@ -60,7 +60,8 @@ def resolve(name: str) -> str:
     try:
         return resolved("qdisc", name)
     except UsageError as error:
-        raise UsageError(error.field, f"{error.message}; or {', '.join(NAMED)}") from None
+        message = registry.with_words(error.message, name, NAMED)
+        raise UsageError(error.field, message) from None
 
 
 def discipline(scheme: str, at: Thresholds) -> dict[str, Any]:

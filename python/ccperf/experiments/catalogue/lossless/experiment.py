@@ -34,6 +34,7 @@ XOFF = "100kB"
 #: Differentiated services code point of the lossless priority, 3.
 DSCP = 26
 
+TCP = "tcp"
 TRANSPORT = Parameter(
     "transport",
     "word",
@@ -41,7 +42,7 @@ TRANSPORT = Parameter(
     "dcqcn",
     "How hosts send: RoCE with one of its laws, NDP over switches that cut packets and have nobody "
     "pause, or TCP, whose congestion control is under test.",
-    words=(*(law["linux"][0] for law in registry.tables()["rate_control"]), "ndp", "tcp"),
+    words=(*(law["linux"][0] for law in registry.tables()["rate_control"]), "ndp", TCP),
 )
 PFC = Parameter("pfc", "word", ("on",), "on", "Whether links pause.", words=("on", "off"))
 RATE = Parameter("rate", "rate", ("40Gbps",), "40Gbps", "Rate of all links.")
@@ -51,6 +52,8 @@ class Lossless(Experiment):
     group = "Lossless fabrics"
     parameters: ClassVar[tuple[Parameter, ...]] = (TRANSPORT, PFC, RATE)
     usual: ClassVar[tuple[str, ...]] = ("TcpDctcp",)
+    # RoCE has laws of its own, and NDP needs none.
+    tested_at = (TRANSPORT.name, (TCP,))
     draws_more: ClassVar[bool | None] = False
     seeded = "which packets are marked"
 
@@ -143,7 +146,7 @@ def flow(setup: Setup, ends: tuple[str, str], size: str = "0B", **more: Any) -> 
     made = {"source": source, "destination": destination, "application": application, **more}
     if setup["transport"] == "ndp":
         return {**made, "transport": "NDP", "cc": _ndp(WINDOW)}
-    if setup["transport"] != "tcp":
+    if setup["transport"] != TCP:
         return {**made, "transport": "ROCE", "cc": {"type": setup["transport"]}}
     # The window of a path that pauses is never short.
     socket = {**SOCKET, "SegmentSize": PAYLOAD, "UseEcn": "On"}

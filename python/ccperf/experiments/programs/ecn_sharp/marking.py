@@ -67,4 +67,4 @@ class Marking:
             return registry.resolve("qdisc", given)
         except ValueError as error:
             message = error.message if isinstance(error, UsageError) else str(error)
-            raise UsageError("--AQM", f"{message}; or {', '.join(WORDS)}") from None
+            raise UsageError("--AQM", registry.with_words(message, given, WORDS)) from None

@@ -79,4 +79,4 @@ def _congestion_control(values: Values, dctcp: str) -> str:
         return registry.resolve("cc", given)
     except ValueError as error:
         message = error.message if isinstance(error, UsageError) else str(error)
-        raise UsageError("--transportProt", f"{message}; or {', '.join(known)}") from None
+        raise UsageError("--transportProt", registry.with_words(message, given, known)) from None

@@ -85,7 +85,7 @@ def find(values: Values, modes: Mapping[str, RunMode]) -> RunMode:
         return RunMode(registry.resolve("routing", given))
     except ValueError as error:
         message = error.message if isinstance(error, UsageError) else str(error)
-        raise UsageError("--runMode", f"{message}; or {', '.join(modes)}") from None
+        raise UsageError("--runMode", registry.with_words(message, given, modes)) from None
 
 
 def word(values: Values) -> str:
