@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native
 from ccperf.experiments.catalogue.answer import JAIN_OF_TOTALS, RETRANSMITTED, Answer
 from ccperf.experiments.catalogue.lossless.experiment import (
+    PFC,
+    RATE,
+    TRANSPORT,
     Lossless,
     far_flow,
     host_port,
@@ -51,7 +54,9 @@ class Permutation(Lossless):
             "How packets or flows choose their paths; auto: drb with NDP, ecmp with others.",
             words=(AUTO,),
         ),
-        *Lossless.parameters,
+        replace(TRANSPORT, grid=("dcqcn", "ndp")),
+        PFC,
+        RATE,
     )
     draws_more = None
     seeded = "who sends to whom, and all choices at random"
