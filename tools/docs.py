@@ -210,7 +210,7 @@ def algorithms() -> str:
             ]
             for name, spec in specs.items()
         ]
-        head = ["ns-3", "Linux", "what it is", "scenarios", "found identical"]
+        head = ["ns-3", "short name", "what it is", "scenarios", "found identical"]
         parts += [f"## {title}", table(head, rows)]
         for name, spec in specs.items():
             parts += section(name, spec, fidelity.status(kind, name))
@@ -275,7 +275,9 @@ def section(name: str, spec: Mapping[str, Any], status: str) -> list[str]:
         for param in spec["params"]
     ]
     if rows:
-        parts.append(table(["ns-3 attribute", "Linux", "values", "default", "what it is"], rows))
+        parts.append(
+            table(["ns-3 attribute", "short name", "values", "default", "what it is"], rows)
+        )
     return parts
 
 

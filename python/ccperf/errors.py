@@ -107,7 +107,7 @@ def unknown(what: str, word: str, known: Iterable[str]) -> str:
     names = list(known)
     meant = suggestion(word, names)
     if len(names) > _MANY and what in _LISTED:
-        listed = f"`ccperf list {_LISTED[what]}` has all {len(names)}"
+        listed = f"`ccperf list {_LISTED[what]}` has all"
         return f"unknown {what} `{word}`{meant}; {listed}"
     return f"unknown {what} `{word}`{meant}; known: {', '.join(_listed(names))}"
 

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from ccperf import Scenario
+from ccperf.algorithms import registry
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.backends.linux import stack
+from ccperf.runs.backends.linux.disciplines import DISCIPLINES
 
 
 def lowered(experiment: str = "dumbbell", cc: str = "TcpCubic", **given: Any) -> dict[str, Any]:
@@ -223,3 +225,21 @@ def test_sysctls_are_part_of_what_a_scenario_is_and_nothing_to_the_engine() -> N
 def test_what_is_no_sysctl_is_refused(sysctls: dict[str, Any], said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
         with_sysctls(**sysctls)
+
+
+def test_only_what_linux_has_is_said_to_be_like_linux_s() -> None:
+    """By what the backend asks the kernel for; the rest is `sch_fq_pie.c`, `sch_mq.c`, the action
+    `police`, and PRR in TCP itself."""
+    has = {
+        "cc": set(stack.IN_KERNEL),
+        "qdisc": {*DISCIPLINES, "fq_pie", "mq", "police"},
+        "recovery": {"prr"},
+        "routing": set(),
+        "rate_control": set(),
+    }
+    for kind, words in has.items():
+        said = (registry.likeness(spec) for spec in registry.algorithms(kind).values())
+        called = {text.split("`")[1] for text in said if text.startswith("Like Linux")}
+        assert called <= words, kind
+    assert "Like Linux's `cubic`" in registry.likeness(registry.algorithms("cc")["TcpCubic"])
+    assert not registry.likeness(registry.algorithms("qdisc")["ECNSharpQueueDisc"])

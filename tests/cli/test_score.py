@@ -19,7 +19,10 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 def test_the_number_comes_first(capsys: Captured) -> None:
     assert invoke(LINE) == 0
     score = ccperf.score("bbr", experiments="policer", stop_time="1s")
-    assert capsys.readouterr().out.startswith(f"{score.value:.4f}  TcpBbr against TcpCubic\n")
+    said = capsys.readouterr().out
+    assert said.startswith(f"{score.value:.4f}  TcpBbr against TcpCubic\n")
+    # Of rates and delays, too, for which less is better.
+    assert "headlines (above 1: better)" in said
 
 
 def test_json_has_the_parts_and_the_database_all_runs(capsys: Captured) -> None:

@@ -304,3 +304,28 @@ def test_an_experiment_that_a_benchmark_does_not_have_is_answered_with_what_runs
             assert kinds[catalogue.get(experiment).kind] in err
         else:
             assert f"is in no benchmark; `ccperf run {experiment}` runs it" in err
+
+
+@pytest.mark.parametrize("format", ["hpcc", "htsim"])
+def test_a_file_that_is_exported_empty_is_pointed_out(capsys: Captured, format: str) -> None:
+    assert invoke(["run", "dumbbell", "--stop-time", "100ms"]) == 0
+    assert invoke(["export", "latest", "--format", format, "-o", "files"]) == 0
+    (file,) = Path("files").iterdir()
+    assert file.stat().st_size == 0
+    assert f"is empty: `{format}` has transfers that have ended" in capsys.readouterr().err
+
+
+def test_a_summary_has_the_queueing_delay_once_and_not_in_whole_milliseconds(
+    capsys: Captured,
+) -> None:
+    assert invoke([*AQM, "--cc", "cubic", "--stop-time", "1s", "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    assert invoke([*AQM, "--cc", "cubic", "--stop-time", "1s"]) == 0
+    head, row = next(
+        part for part in capsys.readouterr().out.split("\n\n") if "link " in part
+    ).split("\n")
+    assert head.split("  ")[-1].strip() == "marks"
+    assert "queueing delay [ms]" in head
+    assert "sojourn" not in head
+    (link,) = run["link_metrics"].values()
+    assert row.split()[1] == f"{link['mean_sojourn_l2'] / 1e3:.4f}"

@@ -14,7 +14,7 @@ from ccperf.algorithms import registry, releases
 from ccperf.cli.app import invoke
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import SwitchPort, star
-from ccperf.runs.diagnoses import RULES, Note, ecn, grouped
+from ccperf.runs.diagnoses import RULES, Note, ecn, grouped, unfilled
 from ccperf.runs.result import Result
 from ccperf.scenario import Scenario
 
@@ -238,3 +238,19 @@ def test_notes_are_in_the_json_and_in_the_terminal(
 def test_notes_of_one_rule_are_said_once() -> None:
     notes = [Note("a", "flow_1", "x"), Note("b", "flow_1", "y"), Note("a", "flow_2", "z")]
     assert grouped(notes) == [(notes[0], 1), (notes[1], 0)]
+
+
+@pytest.mark.parametrize("given", [{"rtt": "100000s"}, {"stop_time": "1ns"}])
+def test_a_run_in_which_nothing_arrives_says_so(given: dict[str, str]) -> None:
+    (note,) = ccperf.run("dumbbell", **given).notes
+    assert note.rule == "nothing"
+    assert f"after {given.get('stop_time', '15s')}" in note.text
+    assert given.get("rtt", "15ms") in note.text
+
+
+@pytest.mark.parametrize(
+    ("carried", "offered", "said"),
+    [(2.28e9, 8e9, "2.28 of 8 Gbps"), (5e6, 1e7, "5 of 10 Mbps"), (1e3, 5e5, "0.001 of 0.5 Mbps")],
+)
+def test_rates_have_the_unit_of_the_link(carried: float, offered: float, said: str) -> None:
+    assert unfilled.of(carried, offered) == said

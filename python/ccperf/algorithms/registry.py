@@ -54,6 +54,18 @@ def compared(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
     return {name: spec for name, spec in algorithms(kind).items() if not spec["is_own"]}
 
 
+#: Which of the short names are those of mainline Linux, whatever it calls its code.
+_OF_LINUX = frozenset(
+    (
+        *("reno", "cubic", "dctcp", "vegas", "bbr", "veno", "westwood", "htcp", "hybla"),
+        *("highspeed", "illinois", "scalable", "yeah", "bic", "lp"),
+        *("pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "pfifo_fast", "prio", "tbf"),
+        *("police", "dualpi2", "mq"),
+        "prr",
+    )
+)
+
+
 def likeness(spec: Mapping[str, Any]) -> str:
     """What an algorithm is like, and what ns-3, and so the engine, does otherwise than its source.
 
@@ -63,7 +75,7 @@ def likeness(spec: Mapping[str, Any]) -> str:
     departures = "; ".join(spec["departures"])
     if spec["is_own"]:
         return f"Otherwise than its source: {departures}." if departures else ""
-    if not spec["linux"]:
+    if not spec["linux"] or spec["linux"][0] not in _OF_LINUX:
         return f"As in ns-3: {departures}." if departures else ""
     like = f"Like Linux's `{spec['linux'][0]}`"
     return f"{like}, but as in ns-3: {departures}." if departures else f"{like}."

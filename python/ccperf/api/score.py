@@ -103,7 +103,9 @@ class Score:
             for experiment, part in self.parts.items()
         ]
         head = f"{self.value:.4f}  {self.algorithm} against {self.base}"
-        return "\n".join([head, "", table(["experiment", "score", "headlines"], rows)])
+        return "\n".join(
+            [head, "", table(["experiment", "score", "headlines (above 1: better)"], rows)]
+        )
 
     def json(self) -> dict[str, Any]:
         """Return all of it as one JSON object, as `ccperf score --json` prints it."""

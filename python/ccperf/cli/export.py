@@ -82,6 +82,9 @@ def command(
                 raise UsageError("--series", f"is of the tables; `{format}` has its own series")
             each = dict.fromkeys(chosen or [row.id for row in rows])
             paths = export(format, load_runs(list(each), files), output)
+    for path in paths:
+        if not path.stat().st_size:
+            warn(f"{path} is empty: `{format}` has transfers that have ended, and its run has none")
     for run in left_out:
         warn(f"left out: {run}")
     if json:

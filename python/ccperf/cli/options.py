@@ -32,7 +32,8 @@ DEFAULT_DB = Path("ccperf.db")
 StopTime = Annotated[
     str,
     Parameter(
-        name=["--stop-time", *SYNONYMS["--stop-time"]], help="Length of each run instead of 15s."
+        name=["--stop-time", *SYNONYMS["--stop-time"]],
+        help="Length of each run instead of the experiment's own (most: 15s).",
     ),
 ]
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]

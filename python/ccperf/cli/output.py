@@ -137,8 +137,8 @@ _SUMMARY: Mapping[str, Mapping[str, str]] = {
         "total_rtos_l4": "RTOs",
     },
     "link": {
-        "mean_qdisc_delay_l2": "queueing delay [ms]",
-        "mean_sojourn_l2": "sojourn [us]",
+        # That of published tables, `mean_qdisc_delay_l2`, is rounded down to whole ms.
+        "mean_sojourn_l2": "queueing delay [ms]",
         "total_qdisc_drops_l2": "drops",
         "total_qdisc_marks_l2": "marks",
     },
@@ -152,6 +152,8 @@ _SUMMARY: Mapping[str, Mapping[str, str]] = {
         "mean_rpc_time_l4": "RPC [ms]",
     },
 }
+#: What is in another unit there than the metric: that times so much.
+_IN_MS = {"mean_sojourn_l2": 1e-3}
 #: More flows, links or classes than that fill a screen.
 _ON_A_SCREEN = 4
 
@@ -185,7 +187,10 @@ def summary(result: Result) -> str:
         rows = [
             [
                 " ".join(filter(None, (subject, algorithms.get(subject)))),
-                *(number(name, of[name]) if name in of else "" for name in names),
+                *(
+                    number(name, of[name] * _IN_MS.get(name, 1)) if name in of else ""
+                    for name in names
+                ),
             ]
             for subject, of in list(subjects.items())[:shown]
         ]

@@ -230,7 +230,7 @@ def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
         for p in spec["params"]
     ]
     if rows:
-        parts.append(table(["ns-3 attribute", "Linux", "values", "default", "what"], rows))
+        parts.append(table(["ns-3 attribute", "short name", "values", "default", "what"], rows))
     papers = [bibliography()[key] for key in entries(kind, canonical) if key in bibliography()]
     if papers:
         parts.append("To cite:\n\n" + "\n\n".join(papers))

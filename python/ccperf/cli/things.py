@@ -44,7 +44,7 @@ def algorithms(kind: registry.Kind) -> Callable[[], list[Thing]]:
         from ccperf.algorithms import registry
 
         return [
-            Thing(name, spec["doc"], {"linux": spec["linux"]})
+            Thing(name, spec["doc"], {"short name": spec["linux"]})
             for name, spec in registry.algorithms(kind).items()
         ]
 

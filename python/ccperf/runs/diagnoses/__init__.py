@@ -17,6 +17,7 @@ from ccperf.runs.diagnoses import (
     fragments,
     least_rto,
     marking_below,
+    nothing,
     timeout_loop,
     unfilled,
     window,
@@ -32,6 +33,7 @@ __all__ = ["RULES", "UNBOUNDED_BYTES", "Note", "Rule", "diagnose", "grouped"]
 RULES: dict[str, Rule] = {
     module.RULE.name: module.RULE
     for module in (
+        nothing,
         timeout_loop,
         least_rto,
         buffers,

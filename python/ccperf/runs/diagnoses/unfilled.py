@@ -11,6 +11,7 @@ from ccperf.runs.diagnoses.rule import UNBOUNDED_BYTES, Flow, Rule, Run
 
 #: Of the bottleneck's rate in the second half of the run.
 _FULL = 0.9
+_UNITS = (("Tbps", 1e12), ("Gbps", 1e9), ("Mbps", 1e6))
 #: Base round-trip times that the second half has to last, so that a flow had the time to grow.
 _LEAST_ROUNDS = 100
 
@@ -30,9 +31,15 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
                 yield (
                     flow.name,
                     f"does not fill its bottleneck{start}: `{direction}` carries "
-                    f"{carried / 1e6:.3g} of {offered / 1e6:.3g} Mbps in the second half, and "
+                    f"{of(carried, offered)} in the second half, and "
                     "drops and marks nothing",
                 )
+
+
+def of(carried: float, offered: float) -> str:
+    """``2.28 of 8 Gbps``."""
+    unit, size = next((each for each in _UNITS if offered >= each[1]), _UNITS[-1])
+    return f"{carried / size:.3g} of {offered / size:.3g} {unit}"
 
 
 def _second_half(run: Run, direction: str) -> tuple[float, float, float]:
