@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
 
@@ -25,7 +25,9 @@ from ccperf.experiments.catalogue import (
     answer,
 )
 from ccperf.experiments.programs import EXAMPLES, PROGRAMS
+from ccperf.runs.backends import native
 from ccperf.store import Store
+from ccperf.verify import record
 from user_scenarios import environment
 
 Captured = pytest.CaptureFixture[str]
@@ -329,3 +331,16 @@ def test_a_summary_has_the_queueing_delay_once_and_not_in_whole_milliseconds(
     assert "sojourn" not in head
     (link,) = run["link_metrics"].values()
     assert row.split()[1] == f"{link['mean_sojourn_l2'] / 1e3:.4f}"
+
+
+@pytest.mark.parametrize("words", [["show", "cc", "cubic"], ["doctor"]], ids=" ".join)
+def test_a_record_of_another_engine_is_called_so(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    last = record.last()
+    for engine, is_said in ((native.Native().version, False), ("0.1.0+0123456789ab", True)):
+        changed = replace(last, ccperf=engine)
+        monkeypatch.setattr(record, "last", lambda changed=changed: changed)
+        assert invoke(words) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert (f"The last record is of ccperf {engine}, and this is" in said) == is_said

@@ -36,6 +36,7 @@ def command(
     if mend:
         raise UsageError("--mend", "is of a database; name it by --db")
     from ccperf import __version__, _native
+    from ccperf.cli.show import recorded_engine
     from ccperf.cli.things import backends as list_backends
     from ccperf.runs import backends
 
@@ -53,6 +54,7 @@ def command(
         for extra, modules in extras.items()
     }
     native = backends.get(backends.DEFAULT).available()
+    facts["compared with ns-3"] = recorded_engine() or "this engine"
     facts["ns-3"] = _ns3()
     facts["Linux kernel"] = _kernel()
     if json:

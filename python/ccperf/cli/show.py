@@ -205,6 +205,16 @@ def parameters_of(experiment: Experiment) -> str:
     return table(["parameter", "unit", "grid", "default", "what"], rows)
 
 
+def recorded_engine(form: str = "{}") -> str:
+    """In this form that the last record of fidelity is of another engine; empty if it is not."""
+    from ccperf.runs import backends
+    from ccperf.verify import record
+
+    recorded, runs = record.last().ccperf, backends.get(backends.DEFAULT).version
+    text = f"The last record is of ccperf {recorded}, and this is {runs}"
+    return "" if recorded == runs else form.format(text)
+
+
 def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
     from ccperf.algorithms.user_code import names
     from ccperf.present.citation import bibliography, entries
@@ -223,7 +233,7 @@ def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
         _wrapped(spec["doc"]),
         *(_wrapped(text) for text in [registry.likeness(spec)] if text),
         f"Defined in: {spec['source']}",
-        _wrapped(f"Validation: {status}."),
+        _wrapped(f"Validation: {status}.{recorded_engine(' {}.')}"),
     ]
     rows = [
         [p["ns3"], p["linux"] or "-", values_text(p), default_text(p), p["doc"]]
