@@ -37,6 +37,18 @@ def test_a_profile_that_is_no_release_is_not_called_ns3s() -> None:
     assert "ns3" not in text.paragraph + text.bibtex
 
 
+@pytest.mark.parametrize("cc", registry.algorithms("cc"))
+def test_a_description_has_the_markup_of_latex(cc: str) -> None:
+    text = cite(result(cc)).paragraph
+    assert not re.search(r"`[^`\n]+`(?!`)|(?<!\w)\*\w|\]\(", text.replace("``", ""))
+    assert '"' not in text
+
+
+def test_emphasis_and_quotes_are_those_of_latex() -> None:
+    text = cite(result("TcpBbr")).paragraph
+    assert r"whole \emph{seconds}" in text
+
+
 def test_every_congestion_control_and_recovery_has_a_source_to_cite() -> None:
     for kind in ("cc", "recovery"):
         for name in registry.algorithms(kind):

@@ -81,6 +81,7 @@ scenario            : base.attributes base.rng base.time base.units host.congest
 _PACKAGE = """
 _native                :
 errors                 :
+base.prose             :
 base.wording           :
 base.columns           :
 base.expression        :
@@ -135,8 +136,8 @@ runs.backends          : _native algorithms algorithms.registry algorithms.relea
 runs.result            : _native algorithms.user_code base.libraries base.wording errors
                          present.figures present.notebook runs.backends runs.diagnoses runs.metrics
                          scenario.canonical
-present.citation       : algorithms.registry algorithms.releases base.expression base.wording data
-                         experiments.catalogue runs.backends scenario.profiles
+present.citation       : algorithms.registry algorithms.releases base.expression base.prose
+                         base.wording data experiments.catalogue runs.backends scenario.profiles
 evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.columns base.expression base.libraries base.outputs base.wording
                          errors experiments.catalogue experiments.grid present.figures
@@ -162,7 +163,7 @@ verify                 : _native algorithms.judges algorithms.registry algorithm
                          experiments.traces runs.backends runs.diagnoses runs.metrics scenario
                          scenario.profiles
 site                   : _native algorithms.registry algorithms.roles base.expression base.outputs
-                         base.wording data errors evidence experiments.catalogue
+                         base.prose base.wording data errors evidence experiments.catalogue
                          experiments.published experiments.what_if present.citation present.figures
                          present.reproduce runs.backends runs.diagnoses runs.metrics runs.result
                          store verify

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING
 
 import pytest
@@ -91,15 +92,29 @@ def test_a_score_is_the_mean_over_points_and_its_interval_that_over_seeds(
         for cell in cells.read([database])
         if cell.point.experiment == "aqm" and cell.algorithm == "TcpCubic"
     ]
-    by_seed = [
-        sum(cell.metrics[seed][criterion.metrics[0]] for cell in found) / len(found)
-        for seed in (1, 2, 3)
-    ]
+    means = [fmean(cell.metrics[s][criterion.metrics[0]] for s in (1, 2, 3)) for cell in found]
     score = scores.get("aqm", criterion.name, "TcpCubic")
     assert score is not None
     assert score.points == len(found) == 4
     assert score.summary.n == 3
-    assert score.summary.mean == pytest.approx(sum(by_seed) / 3)
+    assert score.summary.mean == pytest.approx(geometric_mean(means))
+
+
+def test_scores_are_the_values_that_the_comparison_prints(scores: Scores) -> None:
+    pair = ("TcpCubic", "TcpVegas")
+    checked = 0
+    for row in scores.against(pair[0]):
+        criterion = next((each for each in CRITERIA if each.has(row.metric)), None)
+        if row.side != pair[1] or criterion is None or row.size.mean is None or row.size.zeros:
+            continue
+        found = [scores.get(row.experiment, criterion.name, name) for name in pair]
+        values = [each.summary.mean for each in found if each is not None]
+        assert values == pytest.approx(row.means), row.metric
+        if row.size.effect == "ratio":
+            checked += 1
+            # Means over seeds are arithmetic ones, and factors are of each seed.
+            assert values[1] / values[0] == pytest.approx(row.size.mean, rel=0.01)
+    assert checked >= 4
 
 
 def test_the_best_is_darkest_and_the_worst_is_bare(scores: Scores) -> None:

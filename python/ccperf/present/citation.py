@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import data
 from ccperf.algorithms import registry, releases
-from ccperf.base import expression
+from ccperf.base import expression, prose
 from ccperf.base.wording import counted
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
@@ -152,7 +152,7 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
 
 def of_experiment(name: str) -> tuple[str, ...]:
     """Return the keys of the papers whose experiment this is."""
-    experiment = catalogue.EXPERIMENTS.get(name)
+    experiment = catalogue.NAMED.get(name)
     return experiment.papers if experiment else ()
 
 
@@ -227,12 +227,15 @@ def _together(names: Iterable[str]) -> str:
 
 
 def _in_latex(text: str) -> str:
-    """Words with code in backticks."""
-    words = re.split(r"`([^`]*)`", text)
-    made = [rf"\texttt{{{_latex(w)}}}" if i % 2 else _latex(w) for i, w in enumerate(words)]
-    return (
-        "".join(made).replace("^", r"\^{}").replace("|", r"\textbar{}").replace("<", r"\textless{}")
+    """A description with its code and emphasis."""
+    macros = {"code": "texttt", "emphasis": "emph"}
+    words = "".join(
+        rf"\{macros[part.kind]}{{{_latex(part.text)}}}"
+        if part.kind in macros
+        else re.sub('"([^"]*)"', r"``\1''", _latex(part.text))
+        for part in prose.parts(text)
     )
+    return words.replace("^", r"\^{}").replace("|", r"\textbar{}").replace("<", r"\textless{}")
 
 
 def _latex(text: str) -> str:

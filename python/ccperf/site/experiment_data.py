@@ -74,16 +74,19 @@ def first_view(group: Group) -> View:
         for each in (group.described.parameters if group.described else ())
     }
 
-    def merit(page: Page) -> tuple[bool, int, int]:
-        values = {other.point[over] for other in _line(pages, axes, over, page.point)}
+    def merit(page: Page) -> tuple[int, bool, int, int]:
+        line = _line(pages, axes, over, page.point)
+        values = {other.point[over] for other in line}
         usual = sum(page.point.get(name) == defaults.get(name) for name in axes if name != over)
-        return len(values) > 1, usual, len(values)
+        return len({other.algorithm for other in line}), len(values) > 1, usual, len(values)
 
     places = {tuple(page.point.get(name, "") for name in axes): page for page in pages[::-1]}
     best = max(reversed(places.values()), key=merit).point if over else {}
     at = {name: best.get(name, axes[name][0]) for name in axes}
-    if defaults.get(over) in axes.get(over, ()):
-        at[over] = defaults[over]
+    if over:
+        # Where most algorithms have runs; of several such values the default, else the first.
+        there = Counter(page.point[over] for page in _line(pages, axes, over, at))
+        at[over] = max(axes[over], key=lambda one: (there[one], one == defaults.get(over)))
     return View(axes, over, at, pages, made)
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms import registry, roles
-from ccperf.experiments.catalogue import EXPERIMENTS, answer
+from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present.citation import bibliography, of_experiment
 from ccperf.runs.metrics import METRICS
 from ccperf.site.naming import slug
@@ -112,7 +112,7 @@ class Page:
     @property
     def described(self) -> Experiment | None:
         """The catalogue's description of its experiment."""
-        return EXPERIMENTS.get(self.experiment)
+        return NAMED.get(self.experiment)
 
     @property
     def title(self) -> str:
@@ -165,7 +165,7 @@ class Group:
     @property
     def described(self) -> Experiment | None:
         """The catalogue's description."""
-        return EXPERIMENTS.get(self.name)
+        return NAMED.get(self.name)
 
     @property
     def papers(self) -> list[str]:
@@ -327,7 +327,7 @@ def inventory(cells: Iterable[Cell], databases: Sequence[str]) -> Inventory:
         for page in alike:
             page.also = [other for other in alike if other is not page]
             page.is_small = len(page.seeds) >= MANY_SEEDS or len(by_id) > MANY_PAGES
-    names = [*EXPERIMENTS, *sorted({page.experiment for page in pages} - {*EXPERIMENTS, ""}), ""]
+    names = [*NAMED, *sorted({page.experiment for page in pages} - {*NAMED, ""}), ""]
     grouped: dict[str, list[Page]] = {name: [] for name in names}
     for page in pages:
         grouped[page.experiment].append(page)

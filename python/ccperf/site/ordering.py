@@ -1,4 +1,4 @@
-"""What is sorted by what: times and rates by size, counts as numbers, words by letter."""
+"""What is sorted by what: times, rates and lists of them by size, words by letter."""
 
 from __future__ import annotations
 
@@ -17,10 +17,18 @@ def sort_text(text: str) -> tuple[str, str]:
     return text.lower(), text
 
 
-def order_key(experiment: Experiment | None, name: str, value: str) -> tuple[int, float, str]:
-    """Return what a parameter's value is sorted by; numbers come before words."""
-    number = quantity(experiment, name, value)
-    return (1, 0.0, value) if number is None else (0, number, "")
+def order_key(
+    experiment: Experiment | None, name: str, value: str
+) -> tuple[int, tuple[float, ...], str]:
+    """Return what a parameter's value is sorted by; numbers come before words.
+
+    Lists are sorted by their first entries, then by the next ones.
+    """
+    is_list = value.startswith("[") and value.endswith("]")
+    entries = value[1:-1].split(",") if is_list else [value]
+    sizes = tuple(quantity(experiment, name, entry) for entry in entries)
+    numbers = tuple(size for size in sizes if size is not None)
+    return (1, (), value) if len(numbers) < len(sizes) else (0, numbers, "")
 
 
 def quantity(experiment: Experiment | None, name: str, value: str) -> float | None:

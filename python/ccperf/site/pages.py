@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from ccperf import __version__
 from ccperf.algorithms import registry
-from ccperf.base import expression
+from ccperf.base import expression, prose
 from ccperf.experiments import what_if
 from ccperf.present.figures import svg, topology, web
 from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, metric_named
@@ -270,12 +270,18 @@ def _bold(cell: Cell) -> str:
 
 
 def _code(text: str) -> Markup:
-    """Return a docstring's text as HTML: what stands in backquotes is code."""
+    """Return a description as HTML; documents that it links to are named, as a site has none."""
 
-    def code(match: re.Match[str]) -> str:
-        return f"<code>{_breakable(Markup(match[1]))}</code>"
+    def shown(part: prose.Part) -> str:
+        if part.kind == "code":
+            return f"<code>{_breakable(part.text)}</code>"
+        if part.kind == "emphasis":
+            return f"<em>{escape(part.text)}</em>"
+        if part.kind == "link":
+            return f"{_code(part.text)} (<code>docs/{_breakable(part.target)}</code>)"
+        return str(escape(part.text))
 
-    return Markup(re.sub("`([^`]+)`", code, str(escape(text))))
+    return Markup("".join(map(shown, prose.parts(text))))
 
 
 def _breakable(name: str) -> Markup:

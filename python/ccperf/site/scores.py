@@ -1,15 +1,17 @@
 """The score matrix: what each algorithm reaches in each experiment, by several criteria.
 
-A score is the mean of a metric over the points of an experiment, each point counting once. Its
-interval comes from the seeds: each seed gives one such mean. There is no number for all criteria
-together: which of them matters is the reader's business.
+A score is the mean of a metric over the points of an experiment, each point counting once: the
+geometric one of metrics whose differences are factors, as `compare` has it. Its interval comes from
+the seeds: each seed gives one such mean. There is no number for all criteria together: which of
+them matters is the reader's business.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Any
 
 from ccperf.base.wording import counted
@@ -83,9 +85,21 @@ class Criterion:
         """In which direction it is good."""
         return metric_named(self.metrics[0]).better == "higher"
 
+    def has(self, metric: str) -> bool:
+        """Whether it is about this metric.
+
+        A class of transfers that no criterion names is all that its experiment asks about: what
+        holds of it holds of the plain metric.
+        """
+        if metric in self.metrics:
+            return True
+        of, _, plain = metric.rpartition(".")
+        named = any(metric in other.metrics for other in CRITERIA)
+        return bool(of) and not named and plain in self.metrics
+
     def metric_of(self, group: Group) -> str:
         """Return the metric that an experiment has for it; "" if it does not ask for it."""
-        declared = next((name for name in group.headlines if name in self.metrics), "")
+        declared = next((name for name in group.headlines if self.has(name)), "")
         leads_with = metric_named(group.answer.metrics[0]).scope
         if group.kind == "cc":
             asked = self.is_general and leads_with != "class"
@@ -311,7 +325,7 @@ def _findings(rows: Sequence[Row]) -> list[Finding]:
     """Return what is more or less somewhere, what is so most often first."""
     found = []
     for criterion in CRITERIA:
-        of = [row for row in rows if row.metric in criterion.metrics]
+        of = [row for row in rows if criterion.has(row.metric)]
         for direction in ("more", "less"):
             there = tuple(row for row in of if row.verdict.direction == direction)
             if there:
@@ -386,6 +400,10 @@ def _column(cells: Mapping[str, Sequence[Cell]], metric: str) -> dict[str, Score
     if not having:
         return {}
     common = set.intersection(*(set(points) for points in having.values()))
+    if metric_named(metric).effect == "ratio":
+        # What has no factor is in no mean of factors.
+        above = {p for p in common if all(_is_above(of[p], metric) for of in having.values())}
+        common = above or common
     summaries = {
         name: _over([points[point] for point in points if point in common or not common], metric)
         for name, points in having.items()
@@ -412,6 +430,10 @@ def _ends(summaries: Iterable[Summary], higher: bool) -> tuple[float, float]:
     return (high, low) if higher else (low, high)
 
 
+def _is_above(cell: Cell, metric: str) -> bool:
+    return any(found.get(metric, 0) > 0 for found in cell.metrics.values())
+
+
 def _seeds(cell: Cell, metric: str) -> set[int]:
     return {seed for seed, found in cell.metrics.items() if metric in found}
 
@@ -419,19 +441,26 @@ def _seeds(cell: Cell, metric: str) -> set[int]:
 def _over(cells: Sequence[Cell], metric: str) -> Summary:
     """Return the mean over cells, with its interval from the seeds that all of them have.
 
-    A cell in which nothing is drawn has any seed.
+    It is geometric where differences are factors, as in a comparison: the factor over another
+    algorithm is then that of the means. A cell in which nothing is drawn has any seed.
     """
+    is_factor = metric_named(metric).effect == "ratio"
+    each = [summarise([m[metric] for m in c.metrics.values() if metric in m]).mean for c in cells]
+    mean = _mean(each, is_factor)
     varying = [cell for cell in cells if not cell.is_constant] or cells[:1]
     seeds = set.intersection(*(_seeds(cell, metric) for cell in varying))
     if not seeds:
-        each = [summarise([m[metric] for m in c.metrics.values() if metric in m]) for c in cells]
-        return summarise([sum(one.mean for one in each) / len(each)])
-    return summarise(
-        [
-            sum((cell.at(seed) or {})[metric] for cell in cells) / len(cells)
-            for seed in sorted(seeds)
-        ]
-    )
+        return summarise([mean])
+    by_seed = [
+        _mean([(cell.at(seed) or {})[metric] for cell in cells], is_factor)
+        for seed in sorted(seeds)
+    ]
+    return replace(summarise(by_seed), mean=mean)
+
+
+def _mean(values: Sequence[float], is_factor: bool) -> float:
+    """Return the mean; the arithmetic one where there is no other."""
+    return geometric_mean(values) if is_factor and min(values) > 0 else fmean(values)
 
 
 def _listed(words: Sequence[str]) -> str:
