@@ -168,7 +168,7 @@ def test_a_sentence_names_the_remedy_where_one_seed_leaves_all_open(
     assert invoke([*line, "--stop-time", "2s", "--db", str(path)]) == 0
     made = Scores(inventory(cells.read([path]), [path.name]))
     said = made.sentence("TcpNewReno", "TcpBbr", 2) or ""
-    assert ("bench with --seed 1..5" in said) == (seeds == "1")
+    assert ("bench with --seed 1..10" in said) == (seeds == "1")
 
 
 def test_the_baseline_s_sentence_is_the_other_s_turned_round(scores: Scores) -> None:

@@ -107,6 +107,21 @@ def test_no_page_shows_markup(folder: Path, name: str) -> None:
     assert name != "algorithms/TcpBbr" or "seconds" in [each.text for each in page.named("em")]
 
 
+def test_a_delay_has_room_between_the_nodes_of_its_link(browser: Browser, folder: Path) -> None:
+    browser.open(folder / "experiments" / "handover.html")
+    touched = browser.evaluate(
+        """[...document.querySelectorAll('svg.topology text:not(.node)')].filter((text) => {
+             const one = text.getBoundingClientRect();
+             return [...document.querySelectorAll('svg.topology rect')].some((rect) => {
+               const other = rect.getBoundingClientRect();
+               return one.left < other.right && other.left < one.right
+                 && one.top < other.bottom && other.top < one.bottom;
+             });
+           }).map((text) => text.textContent)"""
+    )
+    assert touched == []
+
+
 @pytest.mark.parametrize("width", [1280, 375])
 def test_no_label_of_an_axis_leaves_its_figure(browser: Browser, folder: Path, width: int) -> None:
     browser.size(width)

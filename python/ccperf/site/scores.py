@@ -342,7 +342,7 @@ def _rest(rows: Sequence[Row], *, is_all: bool) -> str:
         return f"equal within {percent(LEAST)} in {'everything' if is_all else 'the rest'}"
     said = _listed([f"{count} {word}" for word, count in words.most_common()])
     unknown = [row for row in rows if row.verdict.word == "not known yet"]
-    more = " (one seed tells little: bench with --seed 1..5)" if _are_of_one_seed(unknown) else ""
+    more = " (one seed tells little: bench with --seed 1..10)" if _are_of_one_seed(unknown) else ""
     return f"{'' if is_all else 'the other '}{counted(len(rows), 'comparison')}: {said}{more}"
 
 

@@ -7,6 +7,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from ccperf import _native
 from ccperf.base.wording import counted
 from ccperf.present.figures import fabric
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _COLUMN, _ROW = 210, 58
 _NODE_WIDTH, _NODE_HEIGHT = 74, 26
 _LEFT, _TOP = 50, 46
+#: Of times, in nanoseconds.
+_UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1))
 #: More nodes than this stand for themselves no longer.
 _MOST = 6
 
@@ -53,7 +56,7 @@ def draw(scenario: Mapping[str, Any], shares: Mapping[str, float] | None = None)
             side = link[_side(scenario, link)]
             rate = side["rate"] or link["rate"]
             qdisc = (side["qdisc"] or {}).get("type", "")
-            for text, lower in ((f"{rate}, {link['delay']}", -9), (qdisc, 17)):
+            for text, lower in ((f"{rate}, {_rounded(link['delay'])}", -9), (qdisc, 17)):
                 if text:
                     parts.append(
                         f'<text x="{middle[0]}" y="{middle[1] + lower}">{escape(text)}</text>'
@@ -186,6 +189,13 @@ def _names(link: Mapping[str, Any]) -> set[str]:
 def _side(scenario: Mapping[str, Any], link: Mapping[str, Any]) -> str:
     """Return the direction of a link whose port is under test."""
     return "reverse" if f"{link['name']}_reverse" in _recorded(scenario) else "forward"
+
+
+def _rounded(delay: str) -> str:
+    """Return a delay in its largest unit with three digits, for which there is room."""
+    ns = _native.parse_time(delay)
+    unit, size = next((u, n) for u, n in _UNITS if ns >= n or n == 1)
+    return f"{ns / size:.3g}{unit}"
 
 
 def _folded_by_column(places: Mapping[str, tuple[int, int]], folded: set[str]) -> dict[int, int]:
