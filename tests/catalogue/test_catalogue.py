@@ -273,3 +273,9 @@ def test_a_point_with_jitter_is_another_point_and_says_how_to_make_it() -> None:
     assert "--jitter 10ms" in experiment.reproduce("cubic", jitter="10ms")
     with pytest.raises(UsageError, match="jitter"):
         experiment.scenario("cubic", jitter="10")
+
+
+@pytest.mark.parametrize("name", [name for name in catalogue.NAMED if name != "dumbbell"])
+def test_what_an_experiment_is_about_is_what_it_declares(name: str) -> None:
+    """Those that are in no benchmark had the usual metrics everywhere."""
+    assert catalogue.answer(name) is catalogue.get(name).answer

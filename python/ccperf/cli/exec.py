@@ -119,10 +119,10 @@ def own_files(line: DumbbellRun | ProgramRun) -> dict[Path, File]:
 def labels(line: DumbbellRun | ProgramRun) -> tuple[str | None, dict[str, str]]:
     """Experiment and parameters as the catalogue spells them, if it is a point of the catalogue."""
     from ccperf.algorithms import roles
-    from ccperf.experiments.catalogue import EXPERIMENTS
+    from ccperf.experiments.catalogue import NAMED
 
     parameters = dict(line.parameters)
-    experiment = EXPERIMENTS.get(line.experiment)
+    experiment = NAMED.get(line.experiment)
     if experiment is not None:
         varied = roles.parameters(parameters)
         with suppress(UsageError):  # labels are free text

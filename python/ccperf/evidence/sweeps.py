@@ -13,7 +13,7 @@ from ccperf.evidence.chosen import Algorithms
 from ccperf.evidence.compare import common_seeds
 from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
-from ccperf.experiments.catalogue import EXPERIMENTS, NAMED, answer
+from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present import figures
 from ccperf.present.figures import Axis
 from ccperf.runs.metrics import metric_named
@@ -157,7 +157,7 @@ def _following(chosen: Sequence[Cell]) -> dict[str, set[str]]:
     for cell in chosen:
         points.setdefault(cell.point.experiment, []).append(dict(cell.point.parameters))
     return {
-        name: EXPERIMENTS[name].following(found) if name in EXPERIMENTS else set()
+        name: NAMED[name].following(found) if name in NAMED else set()
         for name, found in points.items()
     }
 

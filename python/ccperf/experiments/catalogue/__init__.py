@@ -93,9 +93,8 @@ def get(name: str | Experiment) -> Experiment:
 
 
 def answer(name: str | None) -> Answer:
-    """What an experiment is about; of what is none of the catalogue, the usual metrics."""
-    of = EXPERIMENTS | LOSSLESS
-    return of[name].answer if name and name in of else USUAL
+    """What an experiment is about; of what has no name, or no question, the usual metrics."""
+    return getattr(NAMED[name], "answer", USUAL) if name and name in NAMED else USUAL
 
 
 __all__ = [
