@@ -87,12 +87,12 @@ def test_a_distribution_is_that_of_the_samples(page: Browser, runs: list[Result]
 def test_the_table_of_seeds_is_sorted_and_shows_each_run(page: Browser, runs: list[Result]) -> None:
     rows = "[...document.querySelectorAll('table.seeds tbody tr')]"
     column = "[...document.querySelectorAll('table.seeds thead th')]"
-    values = f"{rows}.map((row) => Number(row.cells[4].dataset.order ?? row.cells[4].textContent))"
+    values = f"{rows}.map((row) => Number(row.cells[3].dataset.order ?? row.cells[3].textContent))"
     assert page.evaluate(f"{rows}.map((row) => row.cells[1].textContent)") == [r.id for r in runs]
-    page.evaluate(f"{column}[4].querySelector('button').click()")
+    page.evaluate(f"{column}[3].querySelector('button').click()")
     rising = page.evaluate(values)
     assert rising == sorted(rising)
-    page.evaluate(f"{column}[4].querySelector('button').click()")
+    page.evaluate(f"{column}[3].querySelector('button').click()")
     assert page.evaluate(values) == rising[::-1]
 
 

@@ -64,7 +64,7 @@ def _point(
     """The experiment, its algorithm under test and the rest of what makes exactly this scenario."""
     experiment = NAMED.get(name or "")
     cc = roles.under_test(parameters) or ""
-    if experiment is None:
+    if experiment is None or "cc" in parameters:  # labels are free text
         return None
     given = {
         **roles.parameters(parameters),
