@@ -9,7 +9,7 @@ import pytest
 
 from ccperf.campaign.plan import Plan
 from ccperf.cli.app import invoke
-from ccperf.cli.run import planned
+from ccperf.cli.jobs import planned
 from ccperf.store import Store
 
 COMMAND = ["run", "aqm", "--cc", "cubic", "--k", "1", "--qdisc", "codel", "--jitter", "10ms"]
@@ -71,7 +71,7 @@ def test_of_many_flows_no_more_scenarios_are_kept_than_fit(
     grid = ["run", "aqm", "--cc", "cubic", "--k", "1..3", "--qdisc", "codel", "-n"]
     assert invoke(grid) == 0
     usual = capsys.readouterr()
-    monkeypatch.setattr("ccperf.cli.run._KEPT_FLOWS", 3)
+    monkeypatch.setattr("ccperf.cli.jobs._KEPT_FLOWS", 3)
     assert invoke(grid) == 0
     assert capsys.readouterr() == usual
     plan = Plan("aqm", ["TcpCubic"], {"k": [1, 2, 3], "qdisc": ["CoDelQueueDisc"]})

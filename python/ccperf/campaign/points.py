@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ccperf.algorithms.user_code.names import label
+from ccperf.algorithms.user_code.names import labelled
 from ccperf.campaign.seeds import Seeds
 from ccperf.runs.result import identify, title
 from ccperf.scenario.chance import draws
@@ -33,7 +33,7 @@ class Point:
 
     def __post_init__(self) -> None:
         """Call users' algorithms by their labels: parameters are stored and published."""
-        object.__setattr__(self, "parameters", _shown(self.parameters))
+        object.__setattr__(self, "parameters", labelled(self.parameters))
 
     def identity(self, backend: Backend, contents: Contents) -> Identity:
         """Which run it is on a backend."""
@@ -93,7 +93,7 @@ class Repeated:
     @property
     def parameters(self) -> dict[str, Any]:
         """What its points are called."""
-        return _shown(self._labels)
+        return labelled(self._labels)
 
     @property
     def _labels(self) -> dict[str, str]:
@@ -113,10 +113,6 @@ class Repeated:
 
     def _with(self, seed: int | None) -> dict[str, Any]:
         return {**self.chosen, **({} if seed is None else {"seed": seed})}
-
-
-def _shown(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: label(v) if isinstance(v, str) else v for name, v in parameters.items()}
 
 
 def repeat(

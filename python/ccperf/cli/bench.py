@@ -11,9 +11,16 @@ from cyclopts import Parameter
 
 from ccperf.algorithms.roles import AGAINST, LABELS
 from ccperf.base import interruption
-from ccperf.cli.options import Running, StopTime, under_test, writable_file, writable_folder
+from ccperf.cli.jobs import note_estimate, note_left_out, planned, run_campaign, status
+from ccperf.cli.options import (
+    Running,
+    StopTime,
+    option_of,
+    under_test,
+    writable_file,
+    writable_folder,
+)
 from ccperf.cli.output import command_line, note, print_json, say
-from ccperf.cli.run import note_estimate, note_left_out, option_of, planned, run_campaign, status
 from ccperf.errors import UsageError
 from ccperf.experiments.grid import expand, seeds
 

@@ -85,7 +85,7 @@ def command(
     backend.prepare(scenario)
 
     from ccperf.campaign import Point
-    from ccperf.cli.run import simulate_one
+    from ccperf.cli.jobs import simulate_one
     from ccperf.store import Store
 
     with Store(target, "a") as store:

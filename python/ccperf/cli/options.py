@@ -361,3 +361,8 @@ def load_runs(names: Sequence[str], databases: Sequence[Path]) -> list[Result]:
             [(run, store)] = found.items()
             results.append(store.load(run))
         return results
+
+
+def option_of(name: str) -> str:
+    """What the command line calls a parameter or a setting."""
+    return f"--{name.replace('_', '-')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -222,7 +223,7 @@ def compare(
             lacking += _lacks(cell, other, seeds, asked, (base, name), over)
         missing[name] = tuple(absent)
     rows = found if each else [_pooled(group) for group in _groups(found)]
-    rows = [_with_lacks(row, base, lacking, each) for row in rows]
+    rows = _with_lacks(rows, base, lacking, each)
     if each:
         order = {name: i for i, name in enumerate(dict.fromkeys(row.metric for row in rows))}
         points = {(row.experiment, row.point): place for place, row in reversed([*enumerate(rows)])}
@@ -315,15 +316,13 @@ def _lacks(
     ]
 
 
-def _with_lacks(row: Row, base: str, lacking: Sequence[Lack], each: bool) -> Row:
-    of_row = [
-        lack
-        for lack in lacking
-        if (lack.experiment, lack.metric, lack.side) == (row.experiment, row.metric, row.side)
-        and (lack.point == row.point if each else lack.algorithm == row.algorithm)
-    ]
-    counts = (sum(lack.who == base for lack in of_row), sum(lack.who != base for lack in of_row))
-    return replace(row, lacking=counts)
+def _with_lacks(rows: Iterable[Row], base: str, lacking: Sequence[Lack], each: bool) -> list[Row]:
+    def key(of: Row | Lack) -> tuple[Hashable, ...]:
+        return of.experiment, of.metric, of.side, of.point if each else of.algorithm
+
+    of_base = Counter(key(lack) for lack in lacking if lack.who == base)
+    of_side = Counter(key(lack) for lack in lacking if lack.who != base)
+    return [replace(row, lacking=(of_base[key(row)], of_side[key(row)])) for row in rows]
 
 
 def _groups(rows: Iterable[Row]) -> list[list[Row]]:

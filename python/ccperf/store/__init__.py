@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ccperf.store.opening import DamagedRun, StoreError, StoreWriteError, experiment_name
 from ccperf.store.packing import PackedRun, pack
+from ccperf.store.rows import RunRow
 from ccperf.store.several import Several
-from ccperf.store.store import RunRow, Store
+from ccperf.store.store import Store
 
 __all__ = [
     "DamagedRun",

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ccperf.runs.recording import Recording
+    from ccperf.store.rows import RunRow
     from ccperf.store.several import Several
-    from ccperf.store.store import RunRow, Store
+    from ccperf.store.store import Store
 
 Format = Literal["parquet", "csv", "json"]
 

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     from ccperf.runs.metrics import MetricTables
     from ccperf.runs.recording import Recording
-    from ccperf.store.store import RunRow, Store
+    from ccperf.store.rows import RunRow
+    from ccperf.store.store import Store
 
 
 class Several:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import groupby
 from operator import itemgetter
@@ -13,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ccperf.algorithms import roles
-from ccperf.algorithms.user_code.names import as_stored, label, without_paths
+from ccperf.algorithms.user_code.names import as_stored, without_paths
 from ccperf.errors import CcperfError
 from ccperf.runs import parquet
 from ccperf.runs.consistency import Expected
 from ccperf.runs.metrics import MetricTables
 from ccperf.runs.recording import OPTIONAL_TABLES
-from ccperf.runs.result import Provenance, Result, canonical_json, title
+from ccperf.runs.result import Result, canonical_json
 from ccperf.store import checksums, metric_text
 from ccperf.store.opening import (
     DamagedRun,
@@ -31,50 +30,16 @@ from ccperf.store.opening import (
     trouble,
 )
 from ccperf.store.packing import PackedRun, pack
+from ccperf.store.rows import RunRow, check_row, run_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ccperf.algorithms.roles import Role
     from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
 
 #: A file of so many bytes is read as a whole before anything is added, which takes a moment.
 _CHECKED_BYTES = 32 * 2**20
-
-
-@dataclass(frozen=True)
-class RunRow:
-    """One run of one experiment's point, without its series."""
-
-    id: str
-    experiment: str | None
-    parameters: dict[str, Any]
-    label: str | None
-    cc: tuple[str, ...]
-    provenance: Provenance
-    wall_seconds: float | None
-    finished_at: str
-
-    @property
-    def title(self) -> str:
-        """The experiment with its parameters, or the scenario's label."""
-        return title(self.experiment, self.parameters) or self.label or "scenario"
-
-    @property
-    def algorithms(self) -> dict[Role, str]:
-        """The algorithm in each role of the experiment's point."""
-        return roles.algorithms(self.parameters)
-
-    @property
-    def seed(self) -> int:
-        """The scenario's seed."""
-        return self.provenance.seed
-
-    @property
-    def backend(self) -> str:
-        """The backend's name."""
-        return self.provenance.backend
 
 
 class Store:
@@ -242,7 +207,7 @@ class Store:
                 (run_id, experiment, cc, backend, seed, under_test, against),
             )
             wanted = (parameters or {}).items()
-            return [run for row in rows if wanted <= (run := _run_row(row)).parameters.items()]
+            return [run for row in rows if wanted <= (run := run_row(row)).parameters.items()]
 
     def metrics(self, run_id: str) -> MetricTables:
         """Return a run's metric tables; KeyError if there is no such run."""
@@ -475,7 +440,7 @@ class Store:
         with self._reading(run_id):
             row = self._db.execute(f"SELECT {columns} FROM run WHERE id = ?", (run_id,)).fetchone()
             if row is not None:
-                _check_row(row)
+                check_row(row)
                 content = row[checksums.RUN.index("content")]
                 if content is not None and content != self._content(run_id):
                     raise ValueError("its flows, metrics or series are not what was stored")
@@ -548,53 +513,6 @@ class Store:
 
     def _no_run(self, run_id: str) -> KeyError:
         return KeyError(f"no run `{run_id}` in {self.path}")
-
-
-def _run_row(row: tuple[Any, ...]) -> RunRow:
-    """One run with one point, as `Store.runs` selects it."""
-    of_run, (experiment, parameters, checksum, cc) = row[:-4], row[-4:]
-    _check_row(of_run)
-    run = dict(zip(checksums.RUN, of_run, strict=False))
-    if checksum is not None and checksum != checksums.of_values(
-        (run["id"], experiment, parameters)
-    ):
-        raise ValueError(f"the point of run {run['id']} is not what was stored")
-    return RunRow(
-        id=run["id"],
-        experiment=experiment or None,
-        parameters=_labelled(json.loads(parameters)),
-        label=run["label"],
-        cc=tuple(map(label, json.loads(cc))),
-        provenance=Provenance(
-            ccperf_version=run["ccperf_version"],
-            engine_hash=run["engine_hash"],
-            backend=run["backend"],
-            backend_version=run["backend_version"],
-            scenario_hash=run["scenario_hash"],
-            seed=run["seed"],
-            user_code=_digests(run["id"], json.loads(run["user_code"])),
-        ),
-        wall_seconds=run["wall_seconds"],
-        finished_at=run["finished_at"],
-    )
-
-
-def _check_row(row: tuple[Any, ...]) -> None:
-    """Raises ValueError if a run's row, its checksum last, is not what was stored."""
-    *values, checksum = row
-    if checksum is not None and checksum != checksums.of_values(values):
-        raise ValueError(f"run {str(values[0])[:16]} is not what was stored")
-
-
-def _digests(run: str, found: object) -> dict[str, str]:
-    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
-        raise ValueError(f"run {run[:16]} has no digests of user code")
-    return found
-
-
-def _labelled(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as stored since version 2: without the paths of users' algorithms."""
-    return {k: label(v) if isinstance(v, str) else v for k, v in parameters.items()}
 
 
 def _scenario(stored: dict[str, Any]) -> Scenario:

@@ -225,6 +225,11 @@ def label(name: str, folders: int = 0) -> str:
     return files + colon + cls + expression.cut(name)[1]
 
 
+def labelled(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with users' algorithms by their labels: what is stored and published."""
+    return {name: label(v) if isinstance(v, str) else v for name, v in parameters.items()}
+
+
 def labels(names: Iterable[str]) -> dict[str, str]:
     """The label of each name; where two would have the same one, with the folders that differ."""
     found: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,12 +19,18 @@ WINDOW_S = 1.0
 _LEAST_WINDOWS = 3
 
 
+#: Of a second: Jain's index, and what is in it.
+_INDEX = "(sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2)"
+_WHERE = (
+    "y_i(t_k) = mean of throughput_l4 of flow i over (t_k - 1 s, t_k], T = start of the last flow"
+)
+
+
 @metric(
     "network",
     unit="s",
     better="lower",
-    formula="min t_k - T, t_k >= T + 1 s, with (sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2) >= 0.9; "
-    "y_i(t_k) = mean of throughput_l4 of flow i over (t_k - 1 s, t_k], T = start of the last flow",
+    formula=f"min t_k - T, t_k >= T + 1 s, with {_INDEX} >= 0.9; {_WHERE}",
     steady=False,
 )
 def convergence_time_l4(flows: FlowSeries) -> float:
@@ -37,9 +44,9 @@ def convergence_time_l4(flows: FlowSeries) -> float:
     together = _together(flows)
     if together is None:
         return np.nan
-    begin, end, last, index = together
-    found = np.flatnonzero(index >= FAIR)
-    return float(last[found[0]] - begin) if found.size else float(end - begin)
+    found = np.flatnonzero(together.index >= FAIR)
+    end = together.seconds[found[0]] if found.size else together.end
+    return float(end - together.begin)
 
 
 @metric(
@@ -47,8 +54,7 @@ def convergence_time_l4(flows: FlowSeries) -> float:
     unit="1",
     better="higher",
     effect="difference",
-    formula="mean over k, t_k >= T + 1 s, of (sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2); "
-    "y_i(t_k) = mean of throughput_l4 of flow i over (t_k - 1 s, t_k], T = start of the last flow",
+    formula=f"mean over k, t_k >= T + 1 s, of {_INDEX}; {_WHERE}",
     steady=False,
 )
 def mean_jains_fairness_1s_l4(flows: FlowSeries) -> float:
@@ -59,11 +65,21 @@ def mean_jains_fairness_1s_l4(flows: FlowSeries) -> float:
     0.6 for two flows that share every second fairly. Absent where convergence_time_l4 is.
     """
     together = _together(flows)
-    return np.nan if together is None else float(together[3].mean())
+    return np.nan if together is None else float(together.index.mean())
 
 
-def _together(flows: FlowSeries) -> tuple[float, float, Floats, Floats] | None:
-    """When all flows send, and of each second within that its end and Jain's index [s, s, s, 1]."""
+@dataclass(frozen=True)
+class _Together:
+    """When all flows send, in s, and of each second within that its end and Jain's index."""
+
+    begin: float
+    end: float
+    seconds: Floats
+    index: Floats
+
+
+def _together(flows: FlowSeries) -> _Together | None:
+    """Return None where `convergence_time_l4` is absent."""
     count = len(flows.names)
     if count < 2 or np.isfinite(flows.counter("completion_ns")).any() or flows.time.size < 2:
         return None
@@ -79,4 +95,4 @@ def _together(flows: FlowSeries) -> tuple[float, float, Floats, Floats] | None:
     squares = count * (within**2).sum(axis=1)
     index = within.sum(axis=1) ** 2 / np.where(squares > 0, squares, np.inf)
     are_inside = (first >= begin) & (last <= end)
-    return float(begin), float(end), last[are_inside], index[are_inside]
+    return _Together(begin, end, last[are_inside], index[are_inside])

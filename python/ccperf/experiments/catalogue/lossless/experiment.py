@@ -34,7 +34,7 @@ XOFF = "100kB"
 #: Differentiated services code point of the lossless priority, 3.
 DSCP = 26
 
-TCP = "tcp"
+TCP, NDP = "tcp", "ndp"
 TRANSPORT = Parameter(
     "transport",
     "word",
@@ -42,7 +42,7 @@ TRANSPORT = Parameter(
     "dcqcn",
     "How hosts send: RoCE with one of its laws, NDP over switches that cut packets and have nobody "
     "pause, or TCP, whose congestion control is under test.",
-    words=(*(law["linux"][0] for law in registry.tables()["rate_control"]), "ndp", TCP),
+    words=(*(law["linux"][0] for law in registry.tables()["rate_control"]), NDP, TCP),
 )
 PFC = Parameter("pfc", "word", ("on",), "on", "Whether links pause.", words=("on", "off"))
 RATE = Parameter("rate", "rate", ("40Gbps",), "40Gbps", "Rate of all links.")
@@ -93,7 +93,7 @@ def port(setup: Setup) -> SwitchPort:
     """
     from ccperf.experiments.topologies import SwitchPort
 
-    if setup["transport"] == "ndp":
+    if setup["transport"] == NDP:
         return SwitchPort({"type": "NdpQueueDisc"})
     scale = _native.parse_rate(setup["rate"]) / OF_RATE
     red = {
@@ -120,7 +120,7 @@ def host_port() -> SwitchPort:
 
 def _pausing(network: Fabric, setup: Setup) -> Fabric:
     """The network with pauses of every direction that leads to a switch, if they are on."""
-    if setup["pfc"] == "off" or setup["transport"] == "ndp":
+    if setup["pfc"] == "off" or setup["transport"] == NDP:
         return network
     pfc = {"xoff": XOFF}
     switches = set(network.switches)
@@ -144,7 +144,7 @@ def flow(setup: Setup, ends: tuple[str, str], size: str = "0B", **more: Any) -> 
     source, destination = ends
     application = {"type": "Greedy", "bytes": size, "write": f"{PAYLOAD}B"}
     made = {"source": source, "destination": destination, "application": application, **more}
-    if setup["transport"] == "ndp":
+    if setup["transport"] == NDP:
         return {**made, "transport": "NDP", "cc": _ndp(WINDOW)}
     if setup["transport"] != TCP:
         return {**made, "transport": "ROCE", "cc": {"type": setup["transport"]}}
@@ -164,12 +164,12 @@ def far_flow(setup: Setup, ends: tuple[str, str], payload: int = PAYLOAD) -> dic
     """The same over a leaf-spine, whose round trips are longer, in packets of so many bytes."""
     made = flow(setup, ends)
     made["application"]["write"] = f"{payload}B"
-    if setup["transport"] == "ndp":
+    if setup["transport"] == NDP:
         return {**made, "cc": _ndp(max(LEAST_WINDOW, LONG_WINDOW * PAYLOAD // payload))}
-    if setup["transport"] == "tcp":
+    if setup["transport"] == TCP:
         return {**made, "tcp": {**made["tcp"], "SegmentSize": payload}}
     return made
 
 
 def _ndp(window: int) -> dict[str, Any]:
-    return {"type": "ndp", "attributes": {"InitialWindow": window}}
+    return {"type": NDP, "attributes": {"InitialWindow": window}}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native
 from ccperf.experiments.catalogue.answer import JAIN_OF_TOTALS, RETRANSMITTED, Answer
 from ccperf.experiments.catalogue.lossless.experiment import (
+    NDP,
     PFC,
     RATE,
     TRANSPORT,
@@ -54,7 +55,7 @@ class Permutation(Lossless):
             "How packets or flows choose their paths; auto: drb with NDP, ecmp with others.",
             words=(AUTO,),
         ),
-        replace(TRANSPORT, grid=("dcqcn", "ndp")),
+        replace(TRANSPORT, grid=("dcqcn", NDP)),
         PFC,
         RATE,
     )
@@ -97,7 +98,7 @@ class Permutation(Lossless):
 def _routing(setup: Setup) -> str:
     if setup["routing"] != AUTO:
         return str(setup["routing"])
-    return "drb" if setup["transport"] == "ndp" else "ecmp"
+    return "drb" if setup["transport"] == NDP else "ecmp"
 
 
 def _jumbo(link: Mapping[str, Any]) -> dict[str, Any]:
