@@ -4,6 +4,7 @@ mod ack;
 mod close;
 mod congestion;
 mod ecn;
+mod episode;
 mod input;
 mod output;
 mod parts;
