@@ -265,6 +265,16 @@ def test_a_folder_of_other_files_is_left_alone(small: Path, tmp_path: Path) -> N
     assert contents(folder) == {"thesis.tex": b"years of work"}
 
 
+def test_a_folder_whose_note_a_killed_build_did_not_finish_gets_it(
+    small: Path, tmp_path: Path
+) -> None:
+    site.build([small], tmp_path / "whole")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / ".ccperf-site").touch()
+    site.build([small], tmp_path / "site")
+    assert contents(tmp_path / "site") == contents(tmp_path / "whole")
+
+
 def test_a_file_in_the_place_of_the_folder_is_refused(small: Path, tmp_path: Path) -> None:
     (tmp_path / "site").write_text("a file")
     with pytest.raises(UsageError, match="cannot be written"):

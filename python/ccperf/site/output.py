@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Marks a folder as one that a site may be written to.
 MARKER = ".ccperf-site"
-_NOTE = "This folder is written by `ccperf site build`; what is not of the site is removed.\n"
+_NOTE = b"This folder is written by `ccperf site build`; what is not of the site is removed.\n"
 
 
 class Output:
@@ -38,12 +38,12 @@ class Output:
         self._folders: set[Path] = set()
         with _errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            if not (folder / MARKER).exists():
-                if any(folder.iterdir()):
-                    raise UsageError(
-                        str(folder), "holds files but no ccperf site; name another folder"
-                    )
-                (folder / MARKER).write_text(_NOTE, encoding="utf-8")
+            marker = folder / MARKER
+            if not marker.exists() and any(folder.iterdir()):
+                raise UsageError(str(folder), "holds files but no ccperf site; name another folder")
+            # Its name marks the folder; the text may be missing where a build was killed.
+            if not marker.exists() or marker.read_bytes() != _NOTE:
+                marker.write_bytes(_NOTE)
 
     def path(self, name: str) -> Path:
         """Return the path of a file of the site, which then is not removed.
