@@ -15,7 +15,7 @@ from ccperf.scenario import Scenario
 from ccperf.verify.draw import draw_attributes, now_and_then
 
 SCENARIOS, PARTS = 200, 4
-(NDP,) = registry.tables()["receiver_driven"]
+CONTROLS = registry.tables()["trimming"]
 LAWS = registry.tables()["rate_control"]
 DISCIPLINES: tuple[dict[str, Any], ...] = (
     {"type": "FifoQueueDisc", "attributes": {"MaxSize": "100000p"}},
@@ -37,6 +37,10 @@ DISCIPLINES: tuple[dict[str, Any], ...] = (
     },
     {"type": "NdpQueueDisc"},
     {"type": "NdpQueueDisc", "attributes": {"DataLimit": "3000B", "HeaderLimit": "20p"}},
+    {
+        "type": "NdpQueueDisc",
+        "attributes": {"DataLimit": "30000B", "MarkLow": 5000, "MarkHigh": 20_000},
+    },
 )
 
 
@@ -105,8 +109,10 @@ def _flow(rng: random.Random, hosts: tuple[str, ...]) -> dict[str, Any]:
     if now_and_then(rng, 0.2):
         return {**flow, "cc": {"type": "TcpDctcp"}, "dscp": 26}
     if now_and_then(rng, 0.25):
-        settings = draw_attributes(rng, NDP["params"], 0.3)
-        return {**flow, "transport": "NDP", "cc": {"type": "ndp", "attributes": settings}}
+        control = rng.choice(CONTROLS)
+        settings = draw_attributes(rng, control["params"], 0.3)
+        cc = {"type": control["ns3"], "attributes": settings}
+        return {**flow, "transport": "TRIMMING", "cc": cc}
     law = rng.choice(LAWS)
     # Above THigh it would be refused.
     params = [param for param in law["params"] if param["ns3"] != "TLow"]

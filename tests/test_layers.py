@@ -50,17 +50,18 @@ net.network         : base.event base.fetch base.pair_table base.ring base.rng b
                       net.qdisc net.routing packet packet.flow_monitor packet.path_monitor
                       packet.trace packet.verdict
 host.application    : base.event base.math base.ring base.rng base.time host.tcp lowered
-host.rate_control   : base.attributes base.time packet
-host.receiver_driven : base.attributes base.time
+host.path           : base.time
+host.rate_control   : base.attributes base.time host.path packet
+host.trimming       : base.attributes base.time host.path
 host.hosts          : base.event base.fetch base.seq base.time host.application host.departures
-                      host.rate_control host.receiver_driven host.tcp lowered net.network packet
+                      host.rate_control host.tcp host.trimming lowered net.network packet
 run.recording       :
 run.recorder        : base.error base.time host.hosts host.tcp lowered net.network net.routing
                       packet.flow_monitor packet.path_monitor packet.verdict run.recording
 host.outside        : base.error host.application host.departures host.hosts lowered net.network
 run.build           : base.attributes base.error base.event base.rng base.time host.application
-                      host.congestion host.hosts host.outside host.rate_control
-                      host.receiver_driven host.recovery host.slow_start host.tcp host.user
+                      host.congestion host.hosts host.outside host.path host.rate_control
+                      host.recovery host.slow_start host.tcp host.trimming host.user
                       lowered net.network net.qdisc net.routing
                       packet packet.capture packet.trace
 run.schedule        : base.event base.time lowered
@@ -72,7 +73,7 @@ run.simulate        : base.error base.event base.time host.hosts host.outside ho
 run.parallel        : base.error base.event base.time host.user lowered net.network net.qdisc packet
                       run.recording run.simulate
 scenario            : base.attributes base.rng base.time base.units host.congestion
-                      host.rate_control host.receiver_driven host.recovery host.tcp host.user
+                      host.rate_control host.recovery host.tcp host.trimming host.user
                       lowered net.qdisc
                       net.routing packet run.recording
 """

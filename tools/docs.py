@@ -215,7 +215,7 @@ def algorithms() -> str:
         for name, spec in specs.items():
             parts += section(name, spec, fidelity.status(kind, name))
     parts += rates()
-    parts += receiver_driven()
+    parts += trimming()
     return "\n\n".join(parts) + "\n"
 
 
@@ -228,14 +228,14 @@ def rates() -> list[str]:
     return beside("Rates over RoCE", lead, "rate_control")
 
 
-def receiver_driven() -> list[str]:
-    """Transports whose receivers ask for packets."""
+def trimming() -> list[str]:
+    """What lets hosts send packets that switches may cut."""
     lead = (
-        "The `cc` of flows and stacks over `NDP` ([receiver-driven.md](receiver-driven.md)), which "
-        "may be left out in flows. ns-3 does not have it; `ccperf list receiver_driven` prints "
+        "The `cc` of flows and stacks over `TRIMMING` ([trimming.md](trimming.md)), which "
+        "may be left out in flows. ns-3 does not have it; `ccperf list trimming` prints "
         "the same."
     )
-    return beside("Receiver-driven transport", lead, "receiver_driven")
+    return beside("Over switches that trim", lead, "trimming")
 
 
 def beside(title: str, lead: str, kind: registry.Kind) -> list[str]:

@@ -357,7 +357,7 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
 
 def test_the_registry_describes_every_parameter() -> None:
     tables = json.loads(_native.registry())
-    kinds = ("cc", "qdisc", "recovery", "routing", "rate_control", "receiver_driven")
+    kinds = ("cc", "qdisc", "recovery", "routing", "rate_control", "trimming")
     assert set(tables) == {*kinds, "socket", "changes", "releases"}
     specs = [spec for kind in kinds for spec in tables[kind]] + [tables["socket"]]
     for spec in specs:

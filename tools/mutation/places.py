@@ -46,7 +46,7 @@ AREAS: Mapping[str, tuple[str, ...]] = {
         "packet/ingress.rs",
         "packet/telemetry.rs",
     ),
-    "receiver-driven": ("host/hosts/ndp/", "net/network/pull_queue.rs"),
+    "trimming": ("host/hosts/trimming/", "host/trimming/", "net/network/pull_queue.rs"),
 }
 #: Tests, and what only tests and the registry use.
 LEFT_OUT = (
@@ -66,7 +66,7 @@ OWN = (
     "host/congestion/copa.rs",
     "host/congestion/ledbat_pp.rs",
     "host/congestion/prague.rs",
-    "host/hosts/ndp/",
+    "host/hosts/trimming/",
     "host/hosts/roce.rs",
     "host/rate_control/",
     "host/slow_start/counted.rs",
@@ -88,6 +88,7 @@ OWN = (
     "host/tcp/segmentation/deferral.rs",
     "host/tcp/ticks.rs",
     "host/tcp/validation/",
+    "host/trimming/",
     "net/network/crossing.rs",
     "net/network/pauses.rs",
     "net/network/port/pausable.rs",

@@ -32,8 +32,8 @@ TESTS: Mapping[str, tuple[str, ...]] = {
         ("tests/catalogue/test_lossless.py", "tests/scenario/test_pauses.py"),
     ),
     **dict.fromkeys(
-        ("host/hosts/ndp/", "net/network/pull_queue.rs", "net/qdisc/ndp.rs"),
-        ("tests/catalogue/test_ndp.py",),
+        ("host/hosts/trimming/", "host/trimming/", "net/network/pull_queue.rs", "net/qdisc/ndp.rs"),
+        ("tests/catalogue/test_trimming.py",),
     ),
     "host/slow_start/": ("tests/scenario/test_slow_start.py",),
     "": (

@@ -208,8 +208,8 @@ pub enum Transport {
     Udp,
     /// A reliable connection of RDMA (RoCEv2), whose sender has a rate.
     Roce,
-    /// Packets that the receiver asks for (NDP).
-    Ndp,
+    /// Packets that switches may cut to their headers (NDP's, Ultra Ethernet's).
+    Trimming,
 }
 
 impl Transport {
@@ -219,7 +219,7 @@ impl Transport {
 
     /// Its senders take turns at the links of their hosts.
     pub fn takes_turns(&self) -> bool {
-        matches!(self, Transport::Roce | Transport::Ndp)
+        matches!(self, Transport::Roce | Transport::Trimming)
     }
 }
 
@@ -248,7 +248,7 @@ pub struct Flow {
     #[serde(default = "yes")]
     pub is_heard: bool,
     pub application: Application,
-    /// TCP's, RoCE's or NDP's; none over UDP.
+    /// Of its transport; none over UDP.
     pub congestion_control: Option<Algorithm>,
     /// TCP's: `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
     pub recovery: String,
@@ -283,7 +283,7 @@ pub struct Flow {
 #[serde(deny_unknown_fields)]
 pub struct Stack {
     pub name: String,
-    /// TCP or NDP.
+    /// TCP, or what switches may cut.
     #[serde(default, skip_serializing_if = "Transport::is_tcp")]
     pub transport: Transport,
     pub congestion_control: Algorithm,

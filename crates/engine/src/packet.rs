@@ -35,8 +35,9 @@ pub const UDP_HEADER: u32 = 8;
 /// sum (InfiniBand Architecture Specification, annex A17).
 pub const ROCE_HEADERS: u32 = IP_HEADER + UDP_HEADER + 12 + 4;
 
-/// All headers of NDP, IP's included: a packet without payload has 64 bytes on the wire (Handley et al. 2017).
-pub const NDP_HEADERS: u32 = 64 - PPP_HEADER;
+/// All headers of a packet that switches may cut, IP's included: without payload it has 64 bytes on the wire (Handley et al.
+/// 2017).
+pub const TRIMMING_HEADERS: u32 = 64 - PPP_HEADER;
 
 /// ICMP echo header (RFC 792).
 pub const ICMP_HEADER: u32 = 8;

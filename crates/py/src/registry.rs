@@ -17,7 +17,7 @@ const TABLES: [(&str, Registry); 6] = [
     ("recovery", Registry::Recovery),
     ("routing", Registry::Routing),
     ("rate_control", Registry::RateControl),
-    ("receiver_driven", Registry::ReceiverDriven),
+    ("trimming", Registry::Trimming),
 ];
 
 #[pyfunction]
@@ -54,7 +54,7 @@ fn release(release: &Release) -> Value {
 pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
     let Some((_, registry)) = TABLES.iter().find(|(known, _)| *known == table) else {
         let message = format!(
-            "table is `{table}`, not `cc`, `qdisc`, `recovery`, `routing`, `rate_control` or `receiver_driven`"
+            "table is `{table}`, not `cc`, `qdisc`, `recovery`, `routing`, `rate_control` or `trimming`"
         );
         return Err(PyValueError::new_err(message));
     };

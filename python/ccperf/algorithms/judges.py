@@ -28,6 +28,9 @@ class Judge(NamedTuple):
 _DRIVER = Judge(TWICE, "a class in the driver for ns-3, `ccperf verify ns3`")
 _LAWS = Judge(LAW, "`tests/catalogue/test_balancer_laws.py`")
 _OVER_ROCE = "`tests/catalogue/test_lossless.py`"
+_OVER_TRIMMING = (
+    "`crates/engine/src/run/simulate/tests/trimming.rs`, `tests/catalogue/test_trimming.py`"
+)
 
 #: Of what ns-3 3.44 has no class of that name for.
 _OTHERS: dict[str, tuple[Judge, ...]] = {
@@ -69,14 +72,12 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
         for law in ("Dcqcn", "Hpcc", "Swift", "Timely")
     },
     "LineRate": (Judge(LAW, _OVER_ROCE),),
-    "Ndp": (
-        Judge(LAW, "`crates/engine/src/run/simulate/tests/ndp.rs`, `tests/catalogue/test_ndp.py`"),
+    "Ndp": (Judge(LAW, _OVER_TRIMMING),),
+    "Nscc": (
+        Judge(AUTHORS, "recorded runs of `uet-htsim`, `tests/catalogue/test_trimming.py`"),
+        Judge(LAW, f"`crates/engine/src/host/trimming/nscc.rs`, {_OVER_TRIMMING}"),
     ),
-    "NdpQueueDisc": (
-        Judge(
-            LAW, "`crates/engine/src/net/qdisc/ndp.rs`, its tests, `tests/catalogue/test_ndp.py`"
-        ),
-    ),
+    "NdpQueueDisc": (Judge(LAW, f"`crates/engine/src/net/qdisc/ndp.rs`, {_OVER_TRIMMING}"),),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ccperf.algorithms.judges import judges
 from ccperf.base import expression
 
-Kind = Literal["cc", "qdisc", "recovery", "routing", "rate_control", "receiver_driven"]
+Kind = Literal["cc", "qdisc", "recovery", "routing", "rate_control", "trimming"]
 
 
 #: What algorithms of a kind are called.
@@ -21,7 +21,7 @@ WORDS: Mapping[Kind, str] = {
     "recovery": "loss recovery",
     "routing": "load balancer",
     "rate_control": "law of rates over RoCE",
-    "receiver_driven": "receiver-driven transport",
+    "trimming": "transport over switches that trim",
 }
 
 

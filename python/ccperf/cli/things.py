@@ -128,7 +128,7 @@ KINDS: dict[str, Callable[[], list[Thing]]] = {
     "recovery": algorithms("recovery"),
     "routing": algorithms("routing"),
     "rate_control": algorithms("rate_control"),
-    "receiver_driven": algorithms("receiver_driven"),
+    "trimming": algorithms("trimming"),
     "topologies": topologies,
     "workloads": workloads,
     "metrics": metrics,

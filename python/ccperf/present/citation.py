@@ -65,6 +65,7 @@ _SOURCES = {
     "Swift": "swift",
     "Timely": "timely",
     "Ndp": "ndp",
+    "Nscc": "ultra-ethernet",
     "NdpQueueDisc": "ndp",
 }
 #: So many bottlenecks are described one by one.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ccperf.runs.recording import Recording, Table
     from ccperf.scenario import Scenario
 
-_PROTOCOLS = {"TCP": 6, "UDP": 17, "ROCE": 17, "NDP": 17}
+_PROTOCOLS = {"TCP": 6, "UDP": 17, "ROCE": 17, "TRIMMING": 17}
 #: The reasons of drops, as ns-3's `Ipv4FlowProbe::DropReason` numbers them, by their columns.
 _REASONS = {"no_route": 0, "device": 3, "qdisc": 4}
 #: Names of the histograms in our table and in the file, and the width of a bin in s, or B.

@@ -97,9 +97,9 @@ class Flow(Model):
     destination: str
     #: Over UDP nothing is acknowledged or sent again, and what belongs to TCP is left out. `ROCE`
     #: is a connection of RDMA (RoCEv2), whose `cc` is a law of its rate like `dcqcn`. Over
-    #: `NDP` the receiver asks for packets; its `cc` is `ndp` if not given. Packets of both carry
-    #: one `write` each.
-    transport: Literal["TCP", "UDP", "ROCE", "NDP"] = "TCP"
+    #: `TRIMMING` switches may cut packets to their headers; its `cc` is `ndp`, if not given, or
+    #: `nscc`. Packets of both carry one `write` each.
+    transport: Literal["TCP", "UDP", "ROCE", "TRIMMING"] = "TCP"
     #: The next free from 49152 at the source and from 5001 at the destination, if not given.
     source_port: Annotated[int, Field(strict=True, ge=1, le=65535)] | None = None
     destination_port: Annotated[int, Field(strict=True, ge=1, le=65535)] | None = None

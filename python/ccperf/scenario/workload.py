@@ -32,11 +32,13 @@ def _is_tcp(transport: object) -> bool:
 
 
 class Stack(Model):
-    """How hosts speak TCP, or NDP: named once, and referred to by flows and workloads."""
+    """How hosts speak TCP, or send what switches may cut: named once, and referred to by flows and
+    workloads.
+    """
 
     name: str
     #: As a flow's.
-    transport: Annotated[Literal["TCP", "NDP"], Field(exclude_if=_is_tcp)] = "TCP"
+    transport: Annotated[Literal["TCP", "TRIMMING"], Field(exclude_if=_is_tcp)] = "TCP"
     cc: Annotated[Algorithm, BeforeValidator(algorithm_by_name)]
     recovery: str = "TcpPrrRecovery"
     #: As a flow's.

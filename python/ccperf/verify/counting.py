@@ -101,9 +101,9 @@ _USED: Mapping[registry.Kind, Callable[[Mapping[str, Any]], Iterable[str]]] = {
     "qdisc": _disciplines,
     "recovery": lambda facts: (flow["recovery"] for flow in facts["flows"] if "cc" in flow),
     "routing": lambda facts: [facts["routing"]["type"] if "routing" in facts else "static"],
-    # ns-3 has neither RoCE nor NDP.
+    # ns-3 has neither RoCE nor switches that cut packets.
     "rate_control": lambda _facts: (),
-    "receiver_driven": lambda _facts: (),
+    "trimming": lambda _facts: (),
 }
 
 

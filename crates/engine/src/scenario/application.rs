@@ -14,7 +14,7 @@ impl Report {
         let buffer = match flow.transport {
             Transport::Tcp => Some(Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize")),
             // A packet carries one.
-            Transport::Roce | Transport::Ndp => Some(u16::MAX.into()),
+            Transport::Roce | Transport::Trimming => Some(u16::MAX.into()),
             Transport::Udp => None,
         };
         let path = format!("{path}.application");

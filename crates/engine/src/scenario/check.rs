@@ -325,7 +325,7 @@ impl Report {
                 Transport::Tcp => self.tcp(&path, flow),
                 Transport::Udp => self.udp(&path, flow),
                 Transport::Roce => self.roce(&path, flow),
-                Transport::Ndp => self.ndp(&path, flow),
+                Transport::Trimming => self.trimming(&path, flow),
             }
             self.code_point(&format!("{path}.dscp"), flow.dscp, flow.tos);
             self.code_point(&format!("{path}.return_dscp"), flow.return_dscp, flow.return_tos);
@@ -345,7 +345,7 @@ impl Report {
             match flow.transport {
                 Transport::Tcp => self.segment_size(&format!("{path}.tcp"), &flow.tcp, room),
                 Transport::Udp => self.datagram_size(&path, flow, room),
-                Transport::Roce | Transport::Ndp => self.message_size(&path, flow, mtu),
+                Transport::Roce | Transport::Trimming => self.message_size(&path, flow, mtu),
             }
         }
         self.ports(flows);

@@ -30,7 +30,7 @@ pub(super) fn completion_ns(
     segments.completion_ns([path, return_path], links, added_ns)
 }
 
-/// The same over RoCE and NDP, which ask for no connection: a round trip less, packets of `payload`, and headers of their own.
+/// The same over RoCE, and of packets that may be cut: no connection is asked for, so a round trip less, packets of `payload`, and headers of their own.
 pub(super) fn message_ns(
     bytes: u64,
     [payload, headers]: [u32; 2],

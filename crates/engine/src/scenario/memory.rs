@@ -141,7 +141,7 @@ fn packets(s: &Scenario, traffic: &Traffic) -> Option<Cost> {
                 let fix = "make it smaller, or the receiver's buffer";
                 cost(windows, format!("{path}.tcp.SndBufSize"), fix)
             }
-            Transport::Udp | Transport::Roce | Transport::Ndp => {
+            Transport::Udp | Transport::Roce | Transport::Trimming => {
                 cost(windows, path, "lower the rate of its first link")
             }
         };

@@ -1,7 +1,7 @@
 //! Finding things by the names people use, and suggesting the nearest when there is no such name.
 
 use crate::base::attributes::{Param, Spec};
-use crate::host::{congestion, rate_control, receiver_driven, recovery};
+use crate::host::{congestion, rate_control, recovery, trimming};
 use crate::net::qdisc;
 use crate::net::routing::balance;
 
@@ -14,7 +14,7 @@ pub enum Registry {
     Routing,
     /// Of senders over RoCE.
     RateControl,
-    ReceiverDriven,
+    Trimming,
 }
 
 impl Registry {
@@ -25,13 +25,13 @@ impl Registry {
             Registry::Recovery => recovery::SPECS,
             Registry::Routing => balance::SPECS,
             Registry::RateControl => rate_control::SPECS,
-            Registry::ReceiverDriven => receiver_driven::SPECS,
+            Registry::Trimming => trimming::SPECS,
         }
     }
 
     /// ns-3 has what is in it, but for what is said to be our own.
     pub fn is_in_ns3(self) -> bool {
-        !matches!(self, Registry::RateControl | Registry::ReceiverDriven)
+        !matches!(self, Registry::RateControl | Registry::Trimming)
     }
 
     fn noun(self) -> &'static str {
@@ -41,7 +41,7 @@ impl Registry {
             Registry::Recovery => "loss recovery algorithm",
             Registry::Routing => "kind of routing",
             Registry::RateControl => "rate control of RoCE",
-            Registry::ReceiverDriven => "receiver-driven transport",
+            Registry::Trimming => "transport over switches that trim",
         }
     }
 

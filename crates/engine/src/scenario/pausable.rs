@@ -110,7 +110,7 @@ fn reasons(
         let path = path_of(flow, nodes, routes).unwrap_or_default();
         if let Some(&[link, side]) = path.first() {
             let why = match flow.transport {
-                Transport::Ndp => "senders over NDP that take turns",
+                Transport::Trimming => "senders of packets that switches may cut, who take turns",
                 _ => "senders over RoCE that take turns",
             };
             reasons[link][side].get_or_insert(why);
@@ -124,7 +124,7 @@ fn reasons(
         };
         for (link, reasons) in s.links.iter().zip(&mut reasons) {
             for (_, reason) in link.ends.iter().zip(reasons).filter(|(end, _)| sends(end)) {
-                reason.get_or_insert("senders over NDP that take turns");
+                reason.get_or_insert("senders of packets that switches may cut, who take turns");
             }
         }
     }

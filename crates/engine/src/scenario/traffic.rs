@@ -185,7 +185,7 @@ fn packet_size(flow: &Flow) -> u64 {
     let segment = match flow.transport {
         Transport::Tcp => u64::from(Attributes::new(&SOCKET, &flow.tcp).u32("SegmentSize")),
         Transport::Udp => u64::MAX,
-        Transport::Roce | Transport::Ndp => {
+        Transport::Roce | Transport::Trimming => {
             units::parse_size(flow.application.write()).unwrap_or(1)
         }
     };

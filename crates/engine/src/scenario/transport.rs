@@ -12,7 +12,7 @@ use crate::host::rate_control;
 use crate::host::tcp::profile::{self, changes, ns3};
 use crate::host::tcp::socket_params::{PROFILE, SOCKET};
 use crate::lowered::Transport;
-use crate::packet::NDP_HEADERS;
+use crate::packet::TRIMMING_HEADERS;
 
 /// As RoCE is configured most: data in priority 3, and what answers it in priority 6.
 const DATA_DSCP: u8 = 26;
@@ -22,15 +22,15 @@ const ANSWER_DSCP: u8 = 48;
 pub(super) fn controls(flow: &Flow) -> Registry {
     match flow.transport {
         Transport::Roce => Registry::RateControl,
-        Transport::Ndp => Registry::ReceiverDriven,
+        Transport::Trimming => Registry::Trimming,
         Transport::Tcp | Transport::Udp => Registry::CongestionControl,
     }
 }
 
-/// Headers of a full packet over RoCE or NDP, IP's included.
+/// Headers of a full packet over RoCE, or of one that switches may cut, IP's included.
 pub(super) fn headers(flow: &Flow) -> u32 {
     match flow.transport {
-        Transport::Ndp => NDP_HEADERS,
+        Transport::Trimming => TRIMMING_HEADERS,
         _ => flow.cc.as_ref().map_or(0, |law| rate_control::headers(&law.kind)),
     }
 }
@@ -113,11 +113,11 @@ impl Report {
         }
     }
 
-    /// What the receiver asks for: its application has all the data at once.
-    pub(super) fn ndp(&mut self, path: &str, flow: &mut Flow) {
+    /// Packets that switches may cut: its application has all the data at once.
+    pub(super) fn trimming(&mut self, path: &str, flow: &mut Flow) {
         let control = flow.cc.get_or_insert_with(|| Algorithm::named("ndp"));
-        self.algorithm(&format!("{path}.cc"), control, Registry::ReceiverDriven);
-        self.message(path, flow, "NDP");
+        self.algorithm(&format!("{path}.cc"), control, Registry::Trimming);
+        self.message(path, flow, "TRIMMING");
     }
 
     /// What a transport that is not TCP and sends whole packets of an application cannot have.
@@ -158,7 +158,7 @@ impl Report {
         }
     }
 
-    /// A packet of RDMA is not fragmented, and none of NDP is.
+    /// A packet of RDMA is not fragmented, and none that switches may cut is.
     pub(super) fn message_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
         let path = format!("{path}.application.write");
         self.packet_size(&path, flow.application.write(), headers(flow), mtu);

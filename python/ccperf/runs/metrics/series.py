@@ -477,7 +477,7 @@ def _goodputs(recording: Recording) -> Floats:
 
 
 #: Of transports whose packets carry a write each, PPP's included.
-_HEADERS = {"ROCE": 20 + 8 + 12 + 4 + 2, "NDP": 64}
+_HEADERS = {"ROCE": 20 + 8 + 12 + 4 + 2, "TRIMMING": 64}
 
 
 def _segment_bytes(flow: Mapping[str, Any]) -> int:

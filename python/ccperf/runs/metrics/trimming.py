@@ -1,4 +1,4 @@
-"""What switches that cut packets do (NDP)."""
+"""What switches that cut packets do (NDP, Ultra Ethernet)."""
 
 from __future__ import annotations
 

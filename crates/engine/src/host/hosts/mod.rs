@@ -5,13 +5,13 @@
 
 mod dependents;
 mod endpoint;
-mod ndp;
 mod parts;
 mod persistent;
 mod ping;
 mod roce;
 mod tcp;
 mod transfers;
+mod trimming;
 mod udp;
 
 use std::any::Any;
@@ -19,13 +19,13 @@ use std::ops::Range;
 
 pub use dependents::{Dependents, Waiting};
 pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
-pub use ndp::Ndp;
 pub use parts::Parts;
 pub use persistent::{Member, Persistent};
 pub use ping::Ping;
 pub use roce::{ACK_HEADER, Roce};
 pub use tcp::Connection;
 pub use transfers::{Maker, Transfers};
+pub use trimming::Trimming;
 pub use udp::Datagrams;
 
 use persistent::Beginning;

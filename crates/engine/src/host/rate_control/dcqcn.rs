@@ -16,9 +16,10 @@
 //! as its fluid model has them.  R_AI, R_HAI and R_min are shares of L, so that another rate needs no other parameters: the paper's
 //! 40 Mbps at 40 Gbps are 0.001.
 
-use super::law::{Path, RateControl};
+use super::law::RateControl;
 use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
+use crate::host::path::Path;
 
 pub const SPEC: Spec = Spec {
     ns3: "Dcqcn",

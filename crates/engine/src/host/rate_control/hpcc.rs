@@ -24,9 +24,10 @@
 //! The paper leaves open what a first ACK does, which has nothing to be compared with: nothing.  A path that changes begins anew.
 //! Its text gives maxStage 5; its authors later wrote that their simulations had 0.
 
-use super::law::{Ack, Path, RateControl, in_flight};
+use super::law::{Ack, RateControl};
 use crate::base::attributes::{Attributes, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
+use crate::host::path::{Path, in_flight};
 use crate::packet::telemetry::{Hop, Hops};
 
 pub const SPEC: Spec = Spec {

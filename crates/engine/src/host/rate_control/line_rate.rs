@@ -1,8 +1,9 @@
 //! No control: a sender goes as fast as its link, and only pauses hold it back, as RoCE without DCQCN.
 
-use super::law::{Path, RateControl};
+use super::law::RateControl;
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::time::Rate;
+use crate::host::path::Path;
 
 pub const SPEC: Spec = Spec {
     ns3: "LineRate",

@@ -2,9 +2,10 @@
 
 mod law;
 
-pub use law::{Ack, Path, RateControl};
+pub use law::{Ack, RateControl};
 
 use crate::base::attributes::{Attributes, Kind, Param, Spec};
+use crate::host::path::Path;
 use crate::packet::ROCE_HEADERS;
 use crate::packet::telemetry::TELEMETRY_HEADER;
 

@@ -18,9 +18,10 @@
 //! does not say.  It prints no table of its parameters, either: beta, max_mdf, ai, fs_min and fs_max are those that public
 //! simulators use for it, base is the 25 us of its experiments.
 
-use super::law::{Ack, Path, RateControl};
+use super::law::{Ack, RateControl};
 use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
+use crate::host::path::Path;
 
 const PACKETS: Kind = Kind::Real { min: 1e-6, max: 1e6 };
 

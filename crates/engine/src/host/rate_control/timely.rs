@@ -15,9 +15,10 @@
 //!
 //! The paper has no least rate; here it is a share of the link, since a rate cannot be 0.
 
-use super::law::{Ack, Path, RateControl};
+use super::law::{Ack, RateControl};
 use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::time::Rate;
+use crate::host::path::Path;
 
 pub const SPEC: Spec = Spec {
     ns3: "Timely",

@@ -7,19 +7,23 @@
 //! otherwise, at even odds:          this packet is cut, or the last one of the data queue, for which it comes in
 //! what is cut:                      to the headers
 //! both wait:                        HeaderWeight of the headers, one of the data, and so on
+//! data leaves more than MarkLow behind: it is marked, the likelier the more; above MarkHigh always
 //! ```
 //!
 //! The 10 to 1 keeps data moving however many headers there are, and the odds keep senders from losing in step.
 //! What has no payload is headers and whatever hosts answer: of TCP's the ACKs.  A packet that may not be cut (any of
 //! TCP's, UDP's, RoCE's) is dropped where it would be, and so is a header that finds the header queue full: the paper's
 //! switch may return that one to its sender.  What is being sent is not in the queue, in which htsim counts it.
+//!
+//! NDP's switch does not mark, and neither does this one where MarkHigh is 0.  Ultra Ethernet's does: RED on the queue as it
+//! is, when a packet leaves.
 
 use std::collections::VecDeque;
 
-use super::discipline::Discipline;
-use super::reasons::{DATA_QUEUE_FULL, LIMIT_EXCEEDED};
+use super::discipline::{Contradiction, Discipline};
+use super::reasons::{DATA_QUEUE_FULL, LIMIT_EXCEEDED, UNFORCED_MARK};
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
-use crate::base::attributes::{FRACTION, Kind, Spec, param};
+use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::rng::RngStream;
 use crate::base::units::QueueSize;
 use crate::packet::{Flags, PacketId};
@@ -28,6 +32,8 @@ const DATA: &str = "DataLimit";
 const HEADERS: &str = "HeaderLimit";
 const WEIGHT: &str = "HeaderWeight";
 const ODDS: &str = "TrimArriving";
+const MARK_LOW: &str = "MarkLow";
+const MARK_HIGH: &str = "MarkHigh";
 
 pub const SPEC: Discipline = Discipline::new(
     Spec {
@@ -44,10 +50,30 @@ pub const SPEC: Discipline = Discipline::new(
                 "So many headers go for each packet of data, where both wait."],
             param![ODDS; FRACTION => "0.5";
                 "How likely it is the arriving packet that is cut, not the last one of the data queue."],
+            param![MARK_LOW; Kind::Uint { min: 0, max: 1_000_000_000 } => "0";
+                "Data in bytes above which a packet that leaves may be marked."],
+            param![MARK_HIGH; Kind::Uint { min: 0, max: 1_000_000_000 } => "0";
+                "Data in bytes above which it is marked for certain; 0: never."],
         ],
     },
-    &[&[], &[(DATA, "3000B"), (HEADERS, "20p"), (WEIGHT, "2")]],
-);
+    &[
+        &[],
+        &[(DATA, "3000B"), (HEADERS, "20p"), (WEIGHT, "2")],
+        &[(DATA, "20p"), (MARK_LOW, "2000"), (MARK_HIGH, "12000")],
+    ],
+)
+.checked(check);
+
+fn check(a: &Attributes<'_>) -> Result<(), Contradiction> {
+    let [low, high] = [MARK_LOW, MARK_HIGH].map(|name| a.u32(name));
+    if high > 0 && low > high {
+        return Err((MARK_LOW, format!("{low} is above {MARK_HIGH}, {high}")));
+    }
+    if high == 0 && low > 0 {
+        return Err((MARK_LOW, format!("{low} has no effect without {MARK_HIGH}")));
+    }
+    Ok(())
+}
 
 #[derive(Debug)]
 pub struct Ndp {
@@ -57,6 +83,8 @@ pub struct Ndp {
     limits: [QueueSize; 2],
     weight: u32,
     odds: f64,
+    /// Of what waits, in bytes; the second is 0 where nothing is marked.
+    marks: [u32; 2],
     random: RngStream,
     /// Headers that have gone since the last packet of data, while both waited.
     turns: u32,
@@ -71,6 +99,7 @@ impl Ndp {
             limits: [DATA, HEADERS].map(|name| cx.attributes.queue_size(name)),
             weight: cx.attributes.u32(WEIGHT),
             odds: cx.attributes.f64(ODDS),
+            marks: [MARK_LOW, MARK_HIGH].map(|name| cx.attributes.u32(name)),
             random: RngStream::fixed(cx.run, cx.stream),
             turns: 0,
         }
@@ -123,6 +152,17 @@ impl Ndp {
         true
     }
 
+    /// Whether a packet that leaves so much data behind is marked.
+    fn marks(&mut self) -> bool {
+        let [low, high] = self.marks;
+        let above = self.data_bytes.saturating_sub(low);
+        if high == 0 || above == 0 {
+            return false;
+        }
+        self.data_bytes > high
+            || self.random.unit() * f64::from(high.saturating_sub(low)) < f64::from(above)
+    }
+
     /// Whether a header goes next; none if nothing does.
     fn header_is_next(&self) -> Option<bool> {
         match (self.headers.is_empty(), self.data.is_empty()) {
@@ -161,6 +201,9 @@ impl Qdisc for Ndp {
         self.turns = 0;
         let id = self.data.pop_front()?;
         self.data_bytes -= cx.packets[id].ip_bytes;
+        if self.marks() {
+            cx.mark(id, UNFORCED_MARK);
+        }
         cx.dequeued(id);
         Some(id)
     }
@@ -179,7 +222,7 @@ mod tests {
     use crate::net::qdisc::bench::Bench;
     use crate::net::qdisc::{Head, Qdisc};
     use crate::packet::verdict::Verdict;
-    use crate::packet::{Flags, NDP_HEADERS, Packet};
+    use crate::packet::{Ecn, Flags, Packet, TRIMMING_HEADERS};
 
     fn bench(given: &[(&str, &str)]) -> Bench {
         Bench::new("NdpQueueDisc", given)
@@ -189,7 +232,7 @@ mod tests {
     fn data(bench: &mut Bench, number: u32, flags: Flags) -> bool {
         let packet = Packet {
             seq: Seq(number),
-            ip_bytes: NDP_HEADERS + 1000,
+            ip_bytes: TRIMMING_HEADERS + 1000,
             payload: 1000,
             flags,
             ..Packet::default()
@@ -219,7 +262,7 @@ mod tests {
     fn the_arriving_packet_is_cut_and_its_header_goes_first() {
         let mut bench = bench(&[("TrimArriving", "1")]);
         fill(&mut bench, 10);
-        let bytes = 8 * (NDP_HEADERS + 1000) + 2 * NDP_HEADERS;
+        let bytes = 8 * (TRIMMING_HEADERS + 1000) + 2 * TRIMMING_HEADERS;
         assert_eq!((bench.state.packets, bench.state.bytes), (10, bytes));
         assert_eq!(counted(&bench, Verdict::Trim), (2, 2000));
         let mut expected = vec![(8, 0), (9, 0)];
@@ -326,7 +369,7 @@ mod tests {
         fill(&mut bench, 2);
         let large = Packet {
             seq: Seq(2),
-            ip_bytes: NDP_HEADERS + 2100,
+            ip_bytes: TRIMMING_HEADERS + 2100,
             payload: 2100,
             flags: Flags::MAY_TRIM,
             ..Packet::default()
@@ -334,6 +377,49 @@ mod tests {
         let id = bench.packets.insert(large);
         assert!(bench.call(|q, cx| q.enqueue(id, cx)));
         assert_eq!(left(&mut bench), [(1, 0), (0, 0), (2, 2100)]);
+    }
+
+    fn marked(bench: &mut Bench) -> Vec<bool> {
+        (0..10).for_each(|number| {
+            let packet = Packet {
+                seq: Seq(number),
+                ip_bytes: TRIMMING_HEADERS + 938,
+                payload: 938,
+                flags: Flags::MAY_TRIM,
+                ecn: Ecn::Ect0,
+                ..Packet::default()
+            };
+            let id = bench.packets.insert(packet);
+            bench.call(|q, cx| q.enqueue(id, cx));
+        });
+        std::iter::from_fn(|| bench.depart()).map(|packet| packet.ecn == Ecn::Ce).collect()
+    }
+
+    #[test]
+    fn data_that_leaves_more_than_the_upper_mark_behind_is_marked_and_up_to_the_lower_one_is_not() {
+        let given = [("DataLimit", "10p"), ("MarkLow", "4000"), ("MarkHigh", "4000")];
+        // Nine are left behind first.
+        let expected: Vec<_> = (0..10).map(|left| left < 5).collect();
+        assert_eq!(marked(&mut bench(&given)), expected);
+        assert_eq!(marked(&mut bench(&given[..1])), [false; 10]);
+    }
+
+    /// With 2 kB to 8 kB a packet that leaves 5 kB is marked in half of the cases: to four standard deviations of a coin.
+    #[test]
+    fn between_the_marks_it_is_the_likelier_the_more_there_is() {
+        let given = [("DataLimit", "10p"), ("MarkLow", "2000"), ("MarkHigh", "8000")];
+        let (runs, mut counts) = (2000, [0_u32; 10]);
+        for seed in 1..=runs {
+            let mut bench = Bench::with_seed("NdpQueueDisc", &given, seed);
+            let marks = marked(&mut bench).into_iter().map(u32::from);
+            counts.iter_mut().zip(marks).for_each(|(count, mark)| *count += mark);
+        }
+        for (left, count) in (0..10).rev().zip(counts) {
+            let due = ((f64::from(left) * 1000.0 - 2000.0) / 6000.0).clamp(0.0, 1.0);
+            let mean = due * f64::from(runs as u32);
+            let error = 4.0 * (mean * (1.0 - due)).sqrt();
+            assert!((f64::from(count) - mean).abs() <= error, "{left}: {count} {mean}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::packet::{FlowKey, FlowKeys, PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP
 fn protocol(flow: &Flow) -> u8 {
     match flow.transport {
         Transport::Tcp => PROTOCOL_TCP,
-        Transport::Udp | Transport::Roce | Transport::Ndp => PROTOCOL_UDP,
+        Transport::Udp | Transport::Roce | Transport::Trimming => PROTOCOL_UDP,
     }
 }
 
@@ -68,7 +68,7 @@ fn of_flow(flow: &Flow, demotion: u16) -> [FlowKey; 2] {
     let ports = [flow.source_port, flow.destination_port];
     let [there, back] = keys(addresses, ports, protocol(flow), services, demotion);
     match flow.transport {
-        Transport::Tcp | Transport::Roce | Transport::Ndp => [there, back],
+        Transport::Tcp | Transport::Roce | Transport::Trimming => [there, back],
         // Only messages that nobody listens come back.
         Transport::Udp => [
             there,

@@ -24,7 +24,7 @@ fn largest_packet(flow: &Flow) -> u32 {
             let socket = Attributes::new(&SOCKET, &flow.socket);
             socket.u32("SegmentSize").saturating_add(headers_of_data(&socket))
         }
-        Transport::Udp | Transport::Roce | Transport::Ndp => match &flow.application {
+        Transport::Udp | Transport::Roce | Transport::Trimming => match &flow.application {
             Application::OnOff(source) => source.write_bytes,
             Application::Poisson(source) => source.write_bytes,
             Application::Greedy { write_bytes, .. } => *write_bytes,

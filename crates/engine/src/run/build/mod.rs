@@ -7,14 +7,15 @@ mod faults;
 mod flow_keys;
 mod forwarding;
 mod fragmentation;
-mod ndp;
 mod numbers;
+mod path;
 mod pauses;
 mod port;
 mod probes;
 mod roce;
 mod startup;
 mod transfers;
+mod trimming;
 mod unreachable;
 
 use std::collections::HashMap;
@@ -196,7 +197,7 @@ pub fn hosts(
             Transport::Tcp => connection::build(flow, address, scenario.seed, &*user)?,
             Transport::Udp => AnyEndpoint::new(datagrams::build(flow, address, scenario.seed)?),
             Transport::Roce => AnyEndpoint::new(roce::build(flow, address, scenario)?),
-            Transport::Ndp => AnyEndpoint::new(ndp::build(flow, address)?),
+            Transport::Trimming => AnyEndpoint::new(trimming::build(flow, address, scenario)?),
         });
     }
     for (number, ping) in (scenario.flow_count() as u32..).zip(&scenario.pings) {

@@ -8,7 +8,7 @@ use crate::packet::PPP_HEADER;
 use crate::packet::ingress::{Rules, Threshold};
 
 /// By port: it is one whose priorities can be paused, since its link pauses, or its switch has to know what leaves,
-/// or senders over RoCE or NDP take turns at it, or packets collect what switches say of them, or its discipline has all
+/// or senders over RoCE or of packets that may be cut take turns at it, or packets collect what switches say of them, or its discipline has all
 /// the queues there are.
 pub fn pausable(scenario: &Lowered) -> Vec<bool> {
     let mut holds_back = vec![false; scenario.nodes.len()];

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::connection::{self, Ends};
-use super::ndp;
+use super::trimming;
 use crate::base::error::Error;
-use crate::base::time::Time;
+use crate::base::time::{Rate, Time};
 use crate::host::application::{Application, Greedy, Source};
 use crate::host::hosts::{
-    Address, AnyEndpoint, Dependents, Maker, Member, Ndp, Persistent, Transfers, Waiting,
+    Address, AnyEndpoint, Dependents, Maker, Member, Persistent, Transfers, Trimming, Waiting,
 };
-use crate::host::receiver_driven::ndp::Settings;
+use crate::host::path::Path;
 use crate::host::tcp::Config;
 use crate::host::user::UserCode;
 use crate::lowered::{Lowered, Stack, Transport, Workload};
@@ -30,7 +30,7 @@ pub fn build(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Option<Trans
     let stacks = scenario.stacks.iter().map(|stack| OfStack::new(stack, scenario.seed, &*user));
     let maker = Workloads {
         stacks: stacks.collect::<Result<_, _>>()?,
-        workloads: scenario.workloads.iter().map(Sizes::new).collect(),
+        workloads: scenario.workloads.iter().map(|w| Sizes::new(w, scenario)).collect(),
         seed: scenario.seed,
         user,
     };
@@ -109,20 +109,20 @@ struct OfStack {
     stack: Stack,
     /// Of the sender and the receiver.
     configs: [Arc<Config>; 2],
-    /// It is NDP.
-    ndp: Option<Settings>,
 }
+
+/// A path to try a stack on.
+const ANY: Path = Path { line: Rate(1_000_000_000), rtt: Time(1), switches: 0, packet: 1 };
 
 impl OfStack {
     fn new(stack: &Stack, seed: u64, user: &dyn UserCode) -> Result<Self, Error> {
         let configs = connection::configs(&stack.socket, [stack.tos, stack.return_tos]);
-        let mut made = OfStack { stack: stack.clone(), configs, ndp: None };
-        if stack.transport == Transport::Ndp {
-            made.ndp = Some(ndp::settings(&stack.congestion_control)?);
-            return Ok(made);
-        }
+        let made = OfStack { stack: stack.clone(), configs };
         // What can be made once can be made again.
-        made.ends(seed, user).check()?;
+        match stack.transport {
+            Transport::Trimming => drop(trimming::control(&stack.congestion_control, &ANY)?),
+            _ => made.ends(seed, user).check()?,
+        }
         Ok(made)
     }
 
@@ -141,14 +141,24 @@ struct Sizes {
     /// Their connections stay open.
     lasts: bool,
     bytes: Vec<u64>,
+    /// Of each transfer, if switches may cut its packets.
+    paths: Vec<Path>,
 }
 
 impl Sizes {
-    fn new(workload: &Workload) -> Self {
+    fn new(workload: &Workload, scenario: &Lowered) -> Self {
         let &Workload { stack, write_bytes, .. } = workload;
         let lasts = workload.connections.is_some();
         let gap = workload.gap_ns.map(Time);
-        Sizes { stack, write_bytes, gap, lasts, bytes: workload.bytes.clone() }
+        let is_cut = scenario.stacks[stack].transport == Transport::Trimming;
+        let paths = workload.pair.iter().enumerate().filter(|_| is_cut).map(|(i, &pair)| {
+            let pair = &scenario.pairs[pair as usize];
+            let hops = [&pair.path[..], &pair.return_path];
+            let added = workload.added_delay_ns.get(i).copied().unwrap_or(0);
+            trimming::path_of(hops, write_bytes, added, &scenario.links)
+        });
+        let paths = paths.collect();
+        Sizes { stack, write_bytes, gap, lasts, bytes: workload.bytes.clone(), paths }
     }
 }
 
@@ -165,8 +175,10 @@ impl Maker for Workloads {
         let workload = workload.expect("as many transfers as were announced");
         let of = &self.stacks[workload.stack];
         let bytes = workload.bytes[number];
-        if let Some(settings) = of.ndp {
-            return AnyEndpoint::new(Ndp::new(address, workload.write_bytes, bytes, settings));
+        if let Some(path) = workload.paths.get(number) {
+            let control = trimming::control(&of.stack.congestion_control, path);
+            let control = control.expect("it was made before");
+            return AnyEndpoint::new(Trimming::new(address, workload.write_bytes, bytes, control));
         }
         let source = if let Some(gap) = workload.gap {
             Application::Source(Box::new(Source::regular(bytes, workload.write_bytes, gap)))

@@ -210,7 +210,7 @@ tables! {
         sojourn_ns: F64 "ns",
     }
 
-    /// if asked for: a row a flow over TCP, RoCE or NDP; first those that have ended, by their end and then by flow, then those
+    /// if asked for: a row a flow that is acknowledged; first those that have ended, by their end and then by flow, then those
     /// that have not, by flow
     Completions = "completions" optional {
         /// index into `flows`

@@ -2,12 +2,12 @@
 
 mod ahead;
 mod long_tables;
-mod ndp;
 mod outside;
 mod pauses;
 mod rate_laws;
 mod roce;
 mod transfers;
+mod trimming;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -10,7 +10,7 @@ use crate::base::time::Time;
 use crate::base::units;
 use crate::host::tcp::socket_params::{PROFILE, SOCKET};
 use crate::lowered::{MAX_FLOWS, Transport};
-use crate::packet::NDP_HEADERS;
+use crate::packet::TRIMMING_HEADERS;
 use crate::scenario::check::{Report, Routes, Shortest};
 use crate::scenario::names::{self, Registry};
 use crate::scenario::room::Room;
@@ -31,10 +31,10 @@ impl Report {
                     let registry = Registry::CongestionControl;
                     self.algorithm(&format!("{path}.cc"), &mut stack.cc, registry);
                 }
-                Transport::Ndp => self.ndp_of_stack(&path, stack),
+                Transport::Trimming => self.trimming_of_stack(&path, stack),
                 Transport::Udp | Transport::Roce => self.add(
                     format!("{path}.transport"),
-                    "is of flows that are written one by one; workloads have TCP or NDP",
+                    "is of flows that are written one by one; workloads have TCP or TRIMMING",
                 ),
             }
             let recovery = Registry::Recovery.find(&stack.recovery);
@@ -150,14 +150,14 @@ impl Report {
     }
 
     /// Nothing of TCP's.
-    fn ndp_of_stack(&mut self, path: &str, stack: &mut Stack) {
-        self.algorithm(&format!("{path}.cc"), &mut stack.cc, Registry::ReceiverDriven);
+    fn trimming_of_stack(&mut self, path: &str, stack: &mut Stack) {
+        self.algorithm(&format!("{path}.cc"), &mut stack.cc, Registry::Trimming);
         let given = [
             ("recovery", stack.recovery != default_recovery()),
             ("tcp", stack.tcp.keys().any(|name| name != PROFILE)),
             ("pias", !stack.pias.is_empty()),
         ];
-        self.not_of(path, "NDP", given);
+        self.not_of(path, "TRIMMING", given);
     }
 
     fn connections(&mut self, path: &str, workload: &Workload, s: &Scenario) {
@@ -167,8 +167,8 @@ impl Report {
             self.add(&path, "0 carry nothing; leave it out for one a transfer");
         }
         let stack = s.stacks.iter().find(|stack| stack.name == workload.stack);
-        if stack.is_some_and(|stack| stack.transport == Transport::Ndp) {
-            self.add(&path, "are TCP's, and this stack's transport is NDP; leave it out");
+        if stack.is_some_and(|stack| stack.transport == Transport::Trimming) {
+            self.add(&path, "are TCP's, and this stack's transport is TRIMMING; leave it out");
         }
         if stack.is_some_and(|stack| !stack.pias.is_empty()) {
             self.add(path, "stay open, and PIAS counts the bytes of a connection; leave one out");
@@ -398,8 +398,13 @@ impl Report {
             }
         }
         if let Some(i) = s.stacks.iter().position(|stack| stack.name == workload.stack) {
-            if s.stacks[i].transport == Transport::Ndp {
-                self.packet_size(&format!("{path}.write"), &workload.write, NDP_HEADERS, least);
+            if s.stacks[i].transport == Transport::Trimming {
+                self.packet_size(
+                    &format!("{path}.write"),
+                    &workload.write,
+                    TRIMMING_HEADERS,
+                    least,
+                );
                 return transfers.len();
             }
             let tcp = &s.stacks[i].tcp;

@@ -9,7 +9,7 @@ use crate::base::attributes::Attributes;
 use crate::host::tcp::socket_params::SOCKET;
 use crate::lowered::{Link, Lowered, Pair, Stack, Transport, Workload};
 use crate::net::routing::Paths;
-use crate::packet::NDP_HEADERS;
+use crate::packet::TRIMMING_HEADERS;
 use crate::scenario::check::{FIRST_DESTINATION_PORT, FIRST_SOURCE_PORT};
 use crate::scenario::lower;
 use crate::scenario::spec::Scenario;
@@ -71,8 +71,8 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
             columns.destination_port.push(destination_port);
             let added = columns.added_delay_ns.get(i).copied().unwrap_or(0);
             let ideal = match s.stacks[stack].transport {
-                Transport::Ndp => {
-                    let packet = [columns.write_bytes, NDP_HEADERS];
+                Transport::Trimming => {
+                    let packet = [columns.write_bytes, TRIMMING_HEADERS];
                     ideal::message_ns(transfer.bytes, packet, both, links, added)
                 }
                 _ => ideal::completion_ns(transfer.bytes, &socket, both, links, added),
@@ -87,7 +87,7 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
         congestion_control: lower::algorithm(
             &stack.cc,
             match stack.transport {
-                Transport::Ndp => Registry::ReceiverDriven,
+                Transport::Trimming => Registry::Trimming,
                 _ => Registry::CongestionControl,
             },
             &format!("stacks/{}/cc", stack.name),

@@ -8,12 +8,12 @@ use crate::lowered::Transport;
 use crate::scenario::added_delay::spec::AddedDelay;
 use crate::scenario::texts::{Algorithm, attributes, default_recovery, default_write, zero_time};
 
-/// How hosts speak TCP, or NDP: named once, referred to by workloads.
+/// How hosts speak TCP, or send what switches may cut: named once, referred to by workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stack {
     pub name: String,
-    /// TCP or NDP.
+    /// TCP or TRIMMING.
     #[serde(default, skip_serializing_if = "Transport::is_tcp")]
     pub transport: Transport,
     pub cc: Algorithm,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.base import expression
+from ccperf.experiments.catalogue import trimming
 from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHED, Answer
 from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS, slow_links
 from ccperf.experiments.catalogue.datacentre import schemes
@@ -51,15 +52,13 @@ THRESHOLDS = schemes.Thresholds(
     codel_target="10us",
     codel_interval="100us",
 )
-#: NDP asks for nothing else of its network than a discipline of its own.
-NDP = "ndp"
 TRANSPORT = replace(
     TCP_TRANSPORT,
-    words=(NDP,),
-    doc="Congestion control of all flows, with ECN; or NDP, over switches that cut packets.",
+    words=trimming.CONTROLS,
+    doc="Congestion control of all flows, with ECN; or NDP or NSCC over switches that cut packets.",
 )
-#: What its first windows cover: longer than a round trip without queues.
-NDP_ROUND_TRIP = 100e-6
+#: Of those, longer than a round trip without queues.
+ROUND_TRIP = 100e-6
 QDISC = Parameter(
     "qdisc", "qdisc", ("StepRedQueueDisc",), "StepRedQueueDisc", "Marking discipline of switches."
 )
@@ -185,11 +184,15 @@ class BalancingExperiment(Experiment):
 
 
 def _stack(setup: Setup) -> dict[str, Any]:
-    if setup["transport"] != NDP:
+    if setup["transport"] not in trimming.CONTROLS:
         return stack(setup, ReTxThreshold=setup["dup_acks"], **TIMERS, **_order(setup))
-    packets = _native.parse_rate(setup["rate"]) * NDP_ROUND_TRIP / (8 * (SEGMENT + 64))
-    cc = {"type": NDP, "attributes": {"InitialWindow": round(packets)}}
-    return {"name": "dc", "transport": "NDP", "cc": cc}
+    packets = round(_round_trip(setup["rate"]) / (SEGMENT + trimming.HEADERS))
+    return {"name": "dc", **trimming.sender(setup["transport"], packets)}
+
+
+def _round_trip(rate: str) -> float:
+    """Bytes."""
+    return _native.parse_rate(rate) * ROUND_TRIP / 8
 
 
 def _order(setup: Setup) -> dict[str, str]:
@@ -213,8 +216,8 @@ def _network(setup: Setup, condition: str) -> Fabric:
     parallel = 2 if condition == "parallel_links" else 1
 
     def port(rate: str) -> SwitchPort:
-        if setup["transport"] == NDP:
-            return SwitchPort({"type": "NdpQueueDisc"})
+        if setup["transport"] in trimming.CONTROLS:
+            return trimming.port(setup["transport"], _round_trip(rate))
         return SwitchPort(schemes.discipline(setup["qdisc"], at_rate(THRESHOLDS, rate)))
 
     network = leaf_spine(

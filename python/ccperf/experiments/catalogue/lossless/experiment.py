@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
 from ccperf.algorithms import registry
+from ccperf.experiments.catalogue import trimming
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 #: Bytes of a packet of RDMA, as in the ns-3 fork of HPCC, and of it with headers of IP.
 PAYLOAD = 1000
 PACKET = PAYLOAD + 44
-DELAY = "1us"
+DELAY, DELAY_S = "1us", 1e-6
 #: Of DCQCN's paper, at 40 Gbps; thresholds scale with the rate.
 K_MIN, K_MAX, P_MAX = 5_000, 200_000, 0.01
 OF_RATE = 40_000_000_000
@@ -34,15 +35,22 @@ XOFF = "100kB"
 #: Differentiated services code point of the lossless priority, 3.
 DSCP = 26
 
-TCP, NDP = "tcp", "ndp"
+#: Links from host to host over a leaf-spine.
+FAR = 4
+
+TCP = "tcp"
 TRANSPORT = Parameter(
     "transport",
     "word",
     ("line_rate", "dcqcn"),
     "dcqcn",
-    "How hosts send: RoCE with one of its laws, NDP over switches that cut packets and have nobody "
-    "pause, or TCP, whose congestion control is under test.",
-    words=(*(law["linux"][0] for law in registry.tables()["rate_control"]), NDP, TCP),
+    "How hosts send: RoCE with one of its laws, NDP or Ultra Ethernet's NSCC over switches that "
+    "cut packets and have nobody pause, or TCP, whose congestion control is under test.",
+    words=(
+        *(law["linux"][0] for law in registry.tables()["rate_control"]),
+        *trimming.CONTROLS,
+        TCP,
+    ),
 )
 PFC = Parameter("pfc", "word", ("on",), "on", "Whether links pause.", words=("on", "off"))
 RATE = Parameter("rate", "rate", ("40Gbps",), "40Gbps", "Rate of all links.")
@@ -52,7 +60,7 @@ class Lossless(Experiment):
     group = "Lossless fabrics"
     parameters: ClassVar[tuple[Parameter, ...]] = (TRANSPORT, PFC, RATE)
     usual: ClassVar[tuple[str, ...]] = ("TcpDctcp",)
-    # RoCE has laws of its own, and NDP needs none.
+    # The others have laws of their own.
     tested_at = (TRANSPORT.name, (TCP,))
     draws_more: ClassVar[bool | None] = False
     seeded = "which packets are marked"
@@ -87,15 +95,17 @@ def link(setup: Setup) -> FabricLink:
     return FabricLink(setup["rate"], DELAY)
 
 
-def port(setup: Setup) -> SwitchPort:
-    """A switch's: NDP's own; else RED on the queue as it is, from the paper's thresholds, scaled
-    with the rate.
+def port(setup: Setup, hops: int = 2, payload: int = PAYLOAD) -> SwitchPort:
+    """A switch's, for packets of so many bytes over so many links: one that cuts packets; else RED
+    on the queue as it is, from DCQCN's thresholds, scaled with the rate.
     """
     from ccperf.experiments.topologies import SwitchPort
 
-    if setup["transport"] == NDP:
-        return SwitchPort({"type": "NdpQueueDisc"})
-    scale = _native.parse_rate(setup["rate"]) / OF_RATE
+    rate = _native.parse_rate(setup["rate"])
+    if setup["transport"] in trimming.CONTROLS:
+        per_hop = 2 * DELAY_S * rate / 8 + payload + 2 * trimming.HEADERS
+        return trimming.port(setup["transport"], hops * per_hop)
+    scale = rate / OF_RATE
     red = {
         "MinTh": round(K_MIN * scale),
         "MaxTh": round(K_MAX * scale),
@@ -120,7 +130,7 @@ def host_port() -> SwitchPort:
 
 def _pausing(network: Fabric, setup: Setup) -> Fabric:
     """The network with pauses of every direction that leads to a switch, if they are on."""
-    if setup["pfc"] == "off" or setup["transport"] == NDP:
+    if setup["pfc"] == "off" or setup["transport"] in trimming.CONTROLS:
         return network
     pfc = {"xoff": XOFF}
     switches = set(network.switches)
@@ -144,8 +154,8 @@ def flow(setup: Setup, ends: tuple[str, str], size: str = "0B", **more: Any) -> 
     source, destination = ends
     application = {"type": "Greedy", "bytes": size, "write": f"{PAYLOAD}B"}
     made = {"source": source, "destination": destination, "application": application, **more}
-    if setup["transport"] == NDP:
-        return {**made, "transport": "NDP", "cc": _ndp(WINDOW)}
+    if setup["transport"] in trimming.CONTROLS:
+        return {**made, **trimming.sender(setup["transport"], WINDOW)}
     if setup["transport"] != TCP:
         return {**made, "transport": "ROCE", "cc": {"type": setup["transport"]}}
     # The window of a path that pauses is never short.
@@ -164,12 +174,9 @@ def far_flow(setup: Setup, ends: tuple[str, str], payload: int = PAYLOAD) -> dic
     """The same over a leaf-spine, whose round trips are longer, in packets of so many bytes."""
     made = flow(setup, ends)
     made["application"]["write"] = f"{payload}B"
-    if setup["transport"] == NDP:
-        return {**made, "cc": _ndp(max(LEAST_WINDOW, LONG_WINDOW * PAYLOAD // payload))}
+    if setup["transport"] in trimming.CONTROLS:
+        window = max(LEAST_WINDOW, LONG_WINDOW * PAYLOAD // payload)
+        return {**made, **trimming.sender(setup["transport"], window)}
     if setup["transport"] == TCP:
         return {**made, "tcp": {**made["tcp"], "SegmentSize": payload}}
     return made
-
-
-def _ndp(window: int) -> dict[str, Any]:
-    return {"type": NDP, "attributes": {"InitialWindow": window}}

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.experiments.catalogue import trimming
 from ccperf.experiments.catalogue.answer import JAIN_OF_TOTALS, RETRANSMITTED, Answer
 from ccperf.experiments.catalogue.lossless.experiment import (
-    NDP,
+    FAR,
     PFC,
     RATE,
     TRANSPORT,
@@ -39,8 +40,8 @@ class Permutation(Lossless):
     description = (
         "Each host sends all the time to another one, and each gets from one, over a leaf-spine "
         "whose uplinks carry as much as its hosts: whoever uses all paths alike fills all links. "
-        "After the permutation of NDP's paper. NDP sprays its packets; flows of RoCE and TCP are "
-        "hashed, and collide."
+        "After the permutation of NDP's paper. NDP and Ultra Ethernet spray their packets; flows "
+        "of RoCE and TCP are hashed, and collide."
     )
     answer = Answer(("mean_goodput_l4", JAIN_OF_TOTALS, RETRANSMITTED), "transport")
     parameters = (
@@ -52,10 +53,11 @@ class Permutation(Lossless):
             "routing",
             (AUTO,),
             AUTO,
-            "How packets or flows choose their paths; auto: drb with NDP, ecmp with others.",
+            "How packets or flows choose their paths; auto: drb where switches cut packets, else "
+            "ecmp.",
             words=(AUTO,),
         ),
-        replace(TRANSPORT, grid=("dcqcn", NDP)),
+        replace(TRANSPORT, grid=("dcqcn", trimming.NDP)),
         PFC,
         RATE,
     )
@@ -67,17 +69,17 @@ class Permutation(Lossless):
         from ccperf.experiments.topologies import leaf_spine
 
         wire = link(setup)
+        payload = _native.parse_size(setup["packet"])
         network = leaf_spine(
             setup["leaves"],
             setup["servers"],
             setup["servers"],
             host_link_of=wire,
             fabric_link_of=wire,
-            port=port(setup),
+            port=port(setup, FAR, payload),
             host_port=host_port(),
         )
         network = replace(network, links=tuple(map(_jumbo, network.links)))
-        payload = _native.parse_size(setup["packet"])
         hosts = list(network.hosts)
         random.Random(setup.seed).shuffle(hosts)
         # Around a ring in random order, so that nobody sends to itself.
@@ -98,7 +100,7 @@ class Permutation(Lossless):
 def _routing(setup: Setup) -> str:
     if setup["routing"] != AUTO:
         return str(setup["routing"])
-    return "drb" if setup["transport"] == NDP else "ecmp"
+    return "drb" if setup["transport"] in trimming.CONTROLS else "ecmp"
 
 
 def _jumbo(link: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ccperf.experiments.catalogue.answer import JAIN_OF_TOTALS, THROUGHPUT, Answer
 from ccperf.experiments.catalogue.lossless.experiment import (
+    FAR,
     Lossless,
     far_flow,
     host_port,
@@ -53,7 +54,7 @@ class PfcStorm(Lossless):
             SERVERS,
             host_link_of=wire,
             fabric_link_of=wire,
-            port=port(setup),
+            port=port(setup, FAR),
             host_port=host_port(),
         )
         pairs = [

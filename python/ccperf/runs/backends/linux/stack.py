@@ -177,7 +177,7 @@ def _check(scenario: Mapping[str, Any]) -> None:
     heard: dict[tuple[Any, ...], str] = {}
     for number, flow in enumerate(scenario["flows"]):
         path = f"flows[{number}]"
-        if (transport := flow["transport"]) in ("ROCE", "NDP"):
+        if (transport := flow["transport"]) in ("ROCE", "TRIMMING"):
             raise UsageError(f"{path}.transport", f"{transport} is the backend native's: write TCP")
         if flow["transport"] != "TCP":
             continue

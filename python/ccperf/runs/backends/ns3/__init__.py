@@ -140,7 +140,7 @@ class Ns3:
                     message = "pauses (pfc) are the backend native's; leave it out"
                     raise UsageError(f"links[{i}].{way}.pfc", message)
         for i, flow in enumerate(scenario.parsed["flows"]):
-            if (transport := flow.get("transport")) in ("ROCE", "NDP"):
+            if (transport := flow.get("transport")) in ("ROCE", "TRIMMING"):
                 message = f"{transport} is the backend native's; write TCP"
                 raise UsageError(f"flows[{i}].transport", message)
         for i, workload in enumerate(scenario.parsed.get("workloads", ())):

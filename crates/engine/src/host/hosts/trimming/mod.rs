@@ -1,16 +1,19 @@
-//! NDP: a sender begins at the rate of its link, switches cut what is too much to headers, and from then on the receiver asks
-//! for each packet (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
-//! SIGCOMM 2017, section 3.2).
+//! Packets that switches may cut to their headers.  The receiver answers each one by its number, whole or cut, so that the sender
+//! knows of each packet what has become of it.  What lets the sender send is a control of `host/trimming/`: NDP's pulls,
+//! for which the receiver asks (Handley et al., SIGCOMM 2017, section 3.2), or a window.
 //!
 //! ```text
-//! at first:                 InitialWindow packets, back to back, without a handshake
-//! a packet comes whole:     the receiver answers ACK,  and owes the sender a pull
-//! a packet comes cut:       it answers NACK (ACK, if it has it), and owes the sender a pull
+//! at first:                 what the control lets go, back to back, without a handshake
+//! a packet comes whole:     the receiver answers ACK, with ECE if a switch has marked it
+//! a packet comes cut:       it answers NACK (ACK, if it has it)
+//! no answer for Timeout:    the packet is lost
+//! next:                     the packet that was lost first, or else a new one
+//!
+//! if it asks for packets, each of either kind is a pull that it owes the sender
 //! its host's turn:          PULL n, the n-th of this flow; a packet's time at the link before the host's next one
-//! PULL n comes:             as many packets as n is above the last one: those of a NACK first, then new ones
+//! PULL n comes:             as many packets as n is above the last one
 //! all packets are there:    nothing is owed any more
-//! no answer for Timeout:    the packet goes again at once
-//! no word for 16 of them:   a packet of a NACK goes unasked
+//! no word for 16 Timeouts:  a packet of a NACK goes unasked
 //! ```
 //!
 //! A PULL that is lost is made up for by the next one of the flow.  The paper leaves the last one to the sender's timer, which
@@ -27,8 +30,8 @@ use super::{Address, Endpoint, Host, Outcome, Sample, State};
 use crate::base::event::Token;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::receiver_driven::ndp::Settings;
-use crate::packet::{Flags, NDP_HEADERS, Options, PPP_HEADER, Packet};
+use crate::host::trimming::Control;
+use crate::packet::{Flags, Options, PPP_HEADER, Packet, TRIMMING_HEADERS};
 use receiver::Receiver;
 use sender::Sender;
 
@@ -67,21 +70,22 @@ impl Message {
 
 /// Both ends of a flow.
 #[derive(Debug)]
-pub struct Ndp {
+pub struct Trimming {
     address: Address,
     sender: Sender,
     receiver: Receiver,
 }
 
-impl Ndp {
+impl Trimming {
     /// `payload`: of a full packet; `bytes`: of the transfer, 0 for an endless one.
-    pub fn new(address: Address, payload: u32, bytes: u64, settings: Settings) -> Self {
+    pub fn new(address: Address, payload: u32, bytes: u64, control: Box<dyn Control>) -> Self {
         let end = if bytes == 0 { u64::MAX } else { bytes.div_ceil(payload.into()) };
         let message = Message { payload, bytes, end: u32::try_from(end).unwrap_or(u32::MAX) };
-        Ndp {
+        let asks = control.patience().is_some();
+        Trimming {
             address,
-            sender: Sender::new(message, settings),
-            receiver: Receiver::new(message, settings.timeout),
+            receiver: Receiver::new(message, asks.then(|| control.timeout())),
+            sender: Sender::new(message, control),
         }
     }
 }
@@ -91,7 +95,7 @@ fn answer(flags: Flags, number: u32, stamp: Time) -> Packet {
     let mut answer = Packet {
         ack: Seq(number),
         flags,
-        ip_bytes: NDP_HEADERS,
+        ip_bytes: TRIMMING_HEADERS,
         backward: true,
         options: Options::new(false),
         ..Packet::default()
@@ -100,12 +104,16 @@ fn answer(flags: Flags, number: u32, stamp: Time) -> Packet {
     answer
 }
 
-/// On the wire, of a full packet.
-fn full(message: &Message) -> u32 {
-    message.payload + NDP_HEADERS + PPP_HEADER
+/// Bytes on the wire of the packet with this number, and of a full one.
+fn on_wire(message: &Message, number: u32) -> u32 {
+    message.payload_of(number) + TRIMMING_HEADERS + PPP_HEADER
 }
 
-impl Endpoint for Ndp {
+fn full(message: &Message) -> u32 {
+    message.payload + TRIMMING_HEADERS + PPP_HEADER
+}
+
+impl Endpoint for Trimming {
     fn address(&self) -> &Address {
         &self.address
     }
@@ -150,6 +158,7 @@ impl Endpoint for Ndp {
     fn sample(&self) -> Sample {
         let (sender, receiver) = (&self.sender, &self.receiver);
         Sample {
+            cwnd: sender.control.window(),
             srtt: sender.rtt,
             in_flight: sender.in_flight(),
             sent_bytes: sender.sent_bytes,
@@ -169,13 +178,13 @@ impl Endpoint for Ndp {
     fn state(&self) -> Option<State> {
         let sample = self.sample();
         Some(State {
-            cwnd: 0,
+            cwnd: sample.cwnd,
             ssthresh: 0,
             in_flight: sample.in_flight,
             srtt: sample.srtt.unwrap_or_default(),
             cong_state: 0,
             ecn_state: 0,
-            rto: self.sender.timeout,
+            rto: self.sender.control.timeout(),
             pacing_rate: sample.pacing_rate,
         })
     }

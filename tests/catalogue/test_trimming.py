@@ -1,15 +1,19 @@
-"""NDP: what it is for, held to what the links need (Ndp, NdpQueueDisc)."""
+"""Switches that cut packets: what they are for, held to what links need.
+
+Ndp, Nscc, NdpQueueDisc.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import ccperf
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.experiments import catalogue
-from ccperf.experiments.topologies import FabricLink, SwitchPort, star
+from ccperf.experiments.topologies import FabricLink, SwitchPort, fat_tree, star
 from ccperf.runs import backends
 from ccperf.scenario import Scenario
 
@@ -20,8 +24,8 @@ if TYPE_CHECKING:
 PACKET = 1064 * 8 / 40
 
 
-def recorded(name: str, **given: Any) -> Recording:
-    return ccperf.run(name, transport="ndp", **given).recording
+def recorded(name: str, transport: str = "ndp", **given: Any) -> Recording:
+    return ccperf.run(name, transport=transport, **given).recording
 
 
 def completions(recording: Recording) -> Any:
@@ -44,6 +48,71 @@ def test_an_incast_ends_when_the_link_has_carried_it(n: int) -> None:
     assert recording.flows.array("rtos").sum() == 0
 
 
+@pytest.mark.parametrize("n", [4, 16])
+def test_an_incast_of_windows_ends_soon_after_that(n: int) -> None:
+    """First windows are more than a round trip each, so that much is cut; windows that have adapted
+    keep the link busy, and share it."""
+    recording = recorded("pfc_incast", "nscc", n=n)
+    took = completions(recording)
+    ideal = 4000 + 2 * 13 + (1000 * n + 1) * PACKET
+    assert ideal < took.max() < 1.05 * ideal
+    assert recording.flows.array("rtos").sum() == 0
+    trimmed = recording.flows.array("retransmissions").sum()
+    # Of the first windows all that the queue and the link did not take.
+    assert trimmed > 30 * (n - 2)
+
+
+def test_the_delay_in_a_queue_of_windows_stays_near_the_target() -> None:
+    """Three quarters of a round trip: two packets, two ACKs and four times 1 us."""
+    round_trip = 2 * PACKET + 2 * 13 + 4000
+    result = ccperf.run("pfc_incast", transport="nscc", n=4, size="5MB")
+    samples = result.recording.flow_samples
+    steady = (samples.array("time_ns") > 1_000_000) & (samples.array("time_ns") < 3_500_000)
+    delays = samples.array("srtt_ns")[steady] - round_trip
+    assert np.nanmean(delays) == pytest.approx(0.75 * round_trip, rel=0.1)
+
+
+def test_an_incast_of_windows_is_that_of_the_consortium_s_simulator() -> None:
+    """Twelve times 100 packets over a fat-tree, beside five runs of it (docs/trimming.md): to three
+    standard errors of what seeds change in either."""
+    port = {"DataLimit": "42p", "HeaderWeight": 100_000, "MarkLow": 37_440, "MarkHigh": 145_600}
+    network = fat_tree(
+        4,
+        FabricLink("100Gbps", "1us"),
+        port=SwitchPort({"type": "NdpQueueDisc", "attributes": port}),
+        host_port=SwitchPort({"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}),
+    )
+    receiver, *others = network.hosts
+    flow = {
+        "destination": receiver,
+        "transport": "TRIMMING",
+        "cc": {"type": "nscc", "attributes": {"Timeout": "100862ns"}},
+        "application": {"type": "Greedy", "bytes": "409600B", "write": "4096B"},
+    }
+    jumbo = {"mtu": "4200B"}
+    given = {
+        "nodes": network.nodes,
+        "links": [
+            {**link, **{way: {**link[way], **jumbo} for way in ("forward", "reverse")}}
+            for link in network.links
+        ],
+        # Of other pods, all alike far away.
+        "flows": [{"source": host, **flow} for host in others[3:]],
+        "stop_time": "5ms",
+        "routing": {"type": "random"},
+        "recording": {"completions": True},
+    }
+    means, cut = [], []
+    for seed in range(1, 6):
+        recording = backends.get("native").simulate(
+            Scenario.model_validate({**given, "seed": seed})
+        )
+        means.append(completions(recording).mean() / 1e3)
+        cut.append(recording.flows.array("retransmissions").sum())
+    assert np.mean(means) == pytest.approx(383.4, abs=3 * np.hypot(7.8, np.std(means)) / 5**0.5)
+    assert np.mean(cut) == pytest.approx(620.0, abs=3 * np.hypot(3.1, np.std(cut)) / 5**0.5)
+
+
 def test_a_permutation_has_nine_tenths_of_all_links_where_packets_are_sprayed() -> None:
     """As in the paper: NDP has more than 90 %, hashed flows have not."""
 
@@ -52,23 +121,30 @@ def test_a_permutation_has_nine_tenths_of_all_links_where_packets_are_sprayed() 
         return metrics.network["net"]["mean_goodput_l4"] / 40e3
 
     assert 0.9 < share(transport="ndp") < 9000 / 9064
+    assert 0.9 < share(transport="nscc") < 9000 / 9064
+    assert share(transport="nscc", routing="ecmp") < 0.8
     assert share(transport="ndp", routing="ecmp") < 0.8
     assert share(transport="dcqcn") < 0.8
     # Where nothing is cut, the hosts' links carry data, and an ACK and a PULL for each packet.
     small = share(transport="ndp", packet="1000B")
     assert small == pytest.approx(1000 / (1064 + 2 * 64), rel=0.01)
+    # Without PULLs.
+    small = share(transport="nscc", packet="1000B")
+    assert small == pytest.approx(1000 / (1064 + 64), rel=0.01)
 
 
+@pytest.mark.parametrize("transport", ["ndp", "nscc"])
 @pytest.mark.parametrize("name", list(catalogue.LOSSLESS))
-def test_all_experiments_on_fabrics_take_it(name: str) -> None:
-    recording = recorded(name, stop_time="5ms")
+def test_all_experiments_on_fabrics_take_it(name: str, transport: str) -> None:
+    recording = recorded(name, transport, stop_time="5ms")
     assert recording.pauses is None
     assert recording.completions is not None
     assert recording.completions.array("acked_bytes").sum() > 0
 
 
-def test_what_is_cut_is_counted() -> None:
-    result = ccperf.run("pfc_incast", transport="ndp", n=16)
+@pytest.mark.parametrize("transport", ["ndp", "nscc"])
+def test_what_is_cut_is_counted(transport: str) -> None:
+    result = ccperf.run("pfc_incast", transport=transport, n=16)
     trimmed = result.metrics.network["net"]["total_trimmed_l2"]
     # Each packet that was cut goes again, and no other one.
     assert trimmed == result.recording.flows.array("retransmissions").sum() > 100
@@ -83,11 +159,12 @@ def test_what_a_receiver_asks_for_is_its_share_of_the_link() -> None:
     assert rates[steady].mean() == pytest.approx(40e9 / 4, rel=0.02)
 
 
+@pytest.mark.parametrize("transport", ["ndp", "nscc"])
 @pytest.mark.parametrize("name", ["all_reduce", "all_to_all"])
-def test_collectives_take_it(name: str) -> None:
-    """One over NDP loses nothing to timeouts, and needs at least what its links need."""
+def test_collectives_take_it(name: str, transport: str) -> None:
+    """They lose nothing to timeouts, and need at least what their links need."""
     given = {"leaves": 2, "spines": 2, "servers": 2, "data": "1MB", "stop_time": "100ms"}
-    result = ccperf.run(name, routing="drb", transport="ndp", **given)
+    result = ccperf.run(name, routing="drb", transport=transport, **given)
     took = completions(result.recording)
     assert len(took) > 10
     # Each rank sends 2 (n - 1) / n, or (n - 1) / n of its data.
@@ -98,17 +175,23 @@ def test_collectives_take_it(name: str) -> None:
     assert result.recording.flows.array("rtos").sum() == 0
 
 
-def test_the_same_transfers_over_a_stack_as_over_flows() -> None:
+@pytest.mark.parametrize(
+    "cc",
+    [
+        {"type": "ndp", "attributes": {"InitialWindow": 12}},
+        {"type": "nscc", "attributes": {"TargetQdelay": 0.5}},
+    ],
+)
+def test_the_same_transfers_over_a_stack_as_over_flows(cc: dict[str, Any]) -> None:
     port = SwitchPort({"type": "NdpQueueDisc"})
     network = star(3, FabricLink("10Gbps", "1us"), port=port)
     first, *others = network.hosts
-    cc = {"type": "ndp", "attributes": {"InitialWindow": 12}}
     application = {"type": "Greedy", "bytes": "300kB", "write": "1400B"}
     flows = [
         {
             "source": host,
             "destination": first,
-            "transport": "NDP",
+            "transport": "TRIMMING",
             "cc": cc,
             "application": application,
         }
@@ -116,13 +199,13 @@ def test_the_same_transfers_over_a_stack_as_over_flows() -> None:
     ]
     workload = {
         "name": "in",
-        "stack": "ndp",
+        "stack": "cut",
         "write": "1400B",
         "arrivals": {"type": "Times", "times": ["0s", "0s"]},
         "pairs": {"type": "Listed", "pairs": [[host, first] for host in others]},
         "sizes": {"type": "Constant", "bytes": "300kB"},
     }
-    stack = {"name": "ndp", "transport": "NDP", "cc": cc}
+    stack = {"name": "cut", "transport": "TRIMMING", "cc": cc}
 
     def took(**traffic: Any) -> list[float]:
         scenario = Scenario.model_validate(
@@ -143,7 +226,7 @@ def test_the_same_transfers_over_a_stack_as_over_flows() -> None:
 def scenario(**changed: Any) -> dict[str, Any]:
     network = star(2, FabricLink("10Gbps", "1us"), port=SwitchPort({"type": "NdpQueueDisc"}))
     source, destination = network.hosts
-    flow = {"source": source, "destination": destination, "transport": "NDP", **changed}
+    flow = {"source": source, "destination": destination, "transport": "TRIMMING", **changed}
     return {
         "nodes": network.nodes,
         "links": list(network.links),
@@ -155,8 +238,12 @@ def scenario(**changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changed", "path", "says"),
     [
-        ({"tcp": {"SegmentSize": 1000}}, "flows[0].tcp", "this transport is NDP; leave it out"),
-        ({"cc": "cubic"}, "flows[0].cc.type", "not a receiver-driven transport"),
+        (
+            {"tcp": {"SegmentSize": 1000}},
+            "flows[0].tcp",
+            "this transport is TRIMMING; leave it out",
+        ),
+        ({"cc": "cubic"}, "flows[0].cc.type", "not a transport over switches that trim"),
         (
             {"application": {"type": "CBR", "rate": "1Gbps"}},
             "flows[0].application.type",
@@ -179,7 +266,7 @@ def test_its_links_do_not_fail() -> None:
     given = scenario()
     link = given["links"][0]["name"]
     given["failures"] = [{"link": link, "down": "100us"}]
-    with pytest.raises(ScenarioError, match=r"NDP|cuts packets"):
+    with pytest.raises(ScenarioError, match=r"cut"):
         Scenario.model_validate(given).check()
 
 
@@ -189,5 +276,5 @@ def test_other_backends_refuse_it(backend: str) -> None:
     if why := other.available():
         pytest.skip(why)
     given = Scenario.model_validate(scenario())
-    with pytest.raises(UsageError, match="NDP is the backend native's"):
+    with pytest.raises(UsageError, match="TRIMMING is the backend native's"):
         other.simulate(given)

@@ -1,18 +1,15 @@
-//! The sender: what it may send, and what has become of what it sent.
+//! The sender: what has become of what it sent, and what goes next.
 
 use std::collections::VecDeque;
 
-use super::{Message, NACK, PULL, SENDER_TIMER, SENDER_TURN};
+use super::{Message, NACK, PULL, SENDER_TIMER, SENDER_TURN, on_wire};
 use crate::base::event::Key;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::departures::Departures;
 use crate::host::hosts::{Host, Outcome};
-use crate::host::receiver_driven::ndp::Settings;
-use crate::packet::{Ecn, Flags, NDP_HEADERS, Options, Packet};
-
-/// After so many timeouts without a word of the receiver a packet that waits to be asked for goes by itself.
-const PATIENCE: u64 = 16;
+use crate::host::trimming::{Answer, Control};
+use crate::packet::{Ecn, Flags, Options, Packet, TRIMMING_HEADERS};
 
 /// What has become of a packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,16 +25,14 @@ enum Fate {
 pub(super) struct Sender {
     message: Message,
     is_open: bool,
-    /// Packets that it may still send.
-    may_send: u32,
-    /// The number of the last PULL.
-    pulled: u32,
+    pub(super) control: Box<dyn Control>,
     /// The first packet that has not arrived for all it knows, and what it knows of those from there on that were sent.
     first: u32,
     fates: VecDeque<Fate>,
     /// Numbers of packets that were lost, the first of which goes next; some may have arrived since.
     lost: VecDeque<u32>,
-    pub(super) timeout: Time,
+    /// Bytes on the wire of packets that nobody has answered.
+    unknown: u64,
     timer: Option<Key>,
     /// When the receiver last said something, or a packet went by itself.
     heard: Time,
@@ -51,16 +46,15 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(message: Message, settings: Settings) -> Self {
+    pub(super) fn new(message: Message, control: Box<dyn Control>) -> Self {
         Sender {
             message,
             is_open: false,
-            may_send: settings.initial_window,
-            pulled: 0,
+            control,
             first: 0,
             fates: VecDeque::new(),
             lost: VecDeque::new(),
-            timeout: settings.timeout,
+            unknown: 0,
             timer: None,
             heard: Time::ZERO,
             is_waiting: false,
@@ -85,7 +79,7 @@ impl Sender {
         self.outcome.completed.is_some() && !self.is_waiting
     }
 
-    /// Bytes of packets that nobody has answered.
+    /// Payload of packets that nobody has answered.
     pub(super) fn in_flight(&self) -> u32 {
         let unknown = (self.first..).zip(&self.fates);
         let unknown = unknown.filter(|(_, fate)| matches!(fate, Fate::Unknown(_)));
@@ -113,14 +107,24 @@ impl Sender {
         self.fates.get_mut(number.checked_sub(self.first)? as usize)
     }
 
+    /// The packet that may go now.
+    fn due(&mut self) -> Option<u32> {
+        if !self.is_open {
+            return None;
+        }
+        let Some(number) = self.next() else {
+            self.control.on_idle();
+            return None;
+        };
+        let bytes = on_wire(&self.message, number);
+        self.control.lets(bytes, self.unknown).then_some(number)
+    }
+
     /// Sends what it may, as its link has its turn for it.
     fn go_on(&mut self, host: &mut Host<'_>) {
-        while self.is_open && !self.is_waiting && self.may_send > 0 {
-            let Some(number) = self.next() else {
-                // What it was asked for and does not have is not made up for.
-                self.may_send = 0;
-                return;
-            };
+        while !self.is_waiting
+            && let Some(number) = self.due()
+        {
             if host.take_turn(SENDER_TURN) {
                 self.send(number, host);
             } else {
@@ -132,10 +136,7 @@ impl Sender {
     /// Its link has its turn for it.
     pub(super) fn on_turn(&mut self, host: &mut Host<'_>) {
         self.is_waiting = false;
-        if self.is_open
-            && self.may_send > 0
-            && let Some(number) = self.next()
-        {
+        if let Some(number) = self.due() {
             self.send(number, host);
         }
         self.go_on(host);
@@ -147,16 +148,17 @@ impl Sender {
         let ends = number + 1 == self.message.end;
         let mut packet = Packet {
             seq: Seq(number),
-            ip_bytes: NDP_HEADERS + payload,
+            ip_bytes: TRIMMING_HEADERS + payload,
             payload: payload as u16,
-            ecn: Ecn::NotEct,
+            ecn: if self.control.reads_marks() { Ecn::Ect0 } else { Ecn::NotEct },
             flags: Flags::MAY_TRIM.with(if ends { Flags::FIN } else { Flags::default() }),
             options: Options::new(false),
             ..Packet::default()
         };
         packet.set_stamp(now);
         host.send(packet);
-        self.may_send -= 1;
+        self.control.on_sent();
+        self.unknown += u64::from(packet.wire_bytes());
         if number == self.fresh() {
             self.fates.push_back(Fate::Unknown(now));
         } else {
@@ -170,7 +172,7 @@ impl Sender {
         self.sent_bytes += u64::from(payload);
         self.departures.note(now);
         if self.timer.is_none() {
-            self.timer = Some(host.arm(self.timeout, SENDER_TIMER));
+            self.timer = Some(host.arm(self.control.timeout(), SENDER_TIMER));
         }
     }
 
@@ -178,23 +180,44 @@ impl Sender {
         let number = packet.ack.0;
         self.heard = host.now();
         if packet.flags == PULL {
-            self.may_send += number.saturating_sub(self.pulled);
-            self.pulled = self.pulled.max(number);
+            self.control.on_pull(number);
             return self.go_on(host);
         }
-        self.rtt = Some(host.now() - packet.stamp());
+        let rtt = host.now() - packet.stamp();
+        self.rtt = Some(rtt);
+        let bytes = on_wire(&self.message, number);
         let Some(fate) = self.fate(number) else { return };
+        let before = *fate;
+        if matches!(before, Fate::Unknown(_)) {
+            self.unknown -= u64::from(bytes);
+        }
+        let answer = Answer {
+            now: host.now(),
+            rtt,
+            bytes,
+            is_marked: packet.flags.has(Flags::ECE),
+            in_flight: self.unknown,
+        };
         if packet.flags == NACK {
-            if matches!(fate, Fate::Unknown(_)) {
-                *fate = Fate::Lost;
+            if matches!(before, Fate::Unknown(_)) {
+                self.note(number, Fate::Lost);
                 self.lost.push_back(number);
+                self.control.on_trim(&answer);
             }
-            return;
+        } else if before != Fate::Arrived {
+            self.note(number, Fate::Arrived);
+            self.control.on_ack(&answer);
+            self.advance(host.now());
         }
-        if *fate == Fate::Arrived {
-            return;
-        }
-        *fate = Fate::Arrived;
+        self.go_on(host);
+    }
+
+    fn note(&mut self, number: u32, fate: Fate) {
+        self.fates[(number - self.first) as usize] = fate;
+    }
+
+    /// What has arrived in order needs to be known no longer.
+    fn advance(&mut self, now: Time) {
         while self.fates.front() == Some(&Fate::Arrived) {
             self.fates.pop_front();
             self.first += 1;
@@ -202,7 +225,7 @@ impl Sender {
         // In order, as elsewhere.
         self.outcome.acked_bytes = self.message.bytes_before(self.first);
         if self.first == self.message.end {
-            self.outcome.completed = Some(host.now());
+            self.outcome.completed = Some(now);
         }
     }
 
@@ -213,31 +236,35 @@ impl Sender {
             return;
         }
         let now = host.now();
-        let (mut oldest, mut lost) = (None, 0);
+        let timeout = self.control.timeout();
+        let (mut oldest, mut lost) = (None, false);
         for (number, fate) in (self.first..).zip(&mut self.fates) {
             let Fate::Unknown(sent) = *fate else { continue };
-            if sent + self.timeout <= now {
+            if sent + timeout <= now {
                 *fate = Fate::Lost;
                 self.lost.push_back(number);
-                lost += 1;
+                let bytes = on_wire(&self.message, number);
+                self.unknown -= u64::from(bytes);
+                self.control.on_timeout(bytes);
+                lost = true;
             } else {
                 oldest = Some(oldest.map_or(sent, |oldest: Time| oldest.min(sent)));
             }
         }
         // The receiver may have what it was not acknowledged, and then asks for nothing.
-        let last_word = self.heard + Time(PATIENCE * self.timeout.0);
-        let waits = oldest.is_none() && lost == 0 && self.fates.contains(&Fate::Lost);
-        if waits && last_word <= now {
+        let waits = oldest.is_none() && !lost && self.fates.contains(&Fate::Lost);
+        let last_word = self.control.patience().filter(|_| waits).map(|wait| self.heard + wait);
+        if last_word.is_some_and(|at| at <= now) {
             self.heard = now;
-            lost = 1;
+            self.control.on_timeout(0);
+            lost = true;
         }
-        let due = oldest.map(|sent| sent + self.timeout).or(waits.then_some(last_word));
+        let due = oldest.map(|sent| sent + timeout).or(last_word);
         if let Some(due) = due.filter(|due| *due > now) {
             self.timer = Some(host.arm(due - now, SENDER_TIMER));
         }
-        if lost > 0 {
+        if lost {
             self.outcome.rtos += 1;
-            self.may_send += lost;
             self.go_on(host);
         }
     }

@@ -1,4 +1,4 @@
-//! NDP, as timelines and totals with known answers.
+//! NDP and NSCC, as timelines and totals with known answers.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ fn star(senders: usize, bytes: &str, settings: &Value) -> Value {
         links
             .push(json!({"name": name, "ends": [name, "switch"], "rate": "40Gbps", "delay": "1us",
             "forward": host, "reverse": switch}));
-        flows.push(json!({"source": name, "destination": "receiver", "transport": "NDP",
+        flows.push(json!({"source": name, "destination": "receiver", "transport": "TRIMMING",
             "cc": {"type": "ndp", "attributes": settings},
             "application": {"type": "Greedy", "bytes": bytes, "write": "1000B"}}));
     }
@@ -298,8 +298,10 @@ fn permutation(routing: &str, racks: usize, hosts: usize) -> Value {
             link(format!("l{rack}s{i}"), [format!("leaf{rack}"), format!("spine{i}")], &switch);
             nodes.push(name.clone());
             let to = (rack + 1 + i % (racks - 1)) % racks * hosts + i;
-            flows.push(json!({"source": name, "destination": format!("h{to}"), "transport": "NDP",
-                "application": {"type": "Greedy", "write": "1400B"}}));
+            flows.push(
+                json!({"source": name, "destination": format!("h{to}"), "transport": "TRIMMING",
+                "application": {"type": "Greedy", "write": "1400B"}}),
+            );
         }
     }
     json!({"stop_time": "4ms", "nodes": nodes, "links": links, "flows": flows,
@@ -334,7 +336,8 @@ fn random_scenario(seed: u64) -> Value {
     let mut scenario = star(senders, bytes, &settings);
     let qdisc = json!({"type": "NdpQueueDisc", "attributes": {
         "DataLimit": dice.pick(&["8p", "1p", "3000B"]), "HeaderLimit": dice.pick(&["1125p", "5p"]),
-        "HeaderWeight": dice.pick(&["10", "1"]), "TrimArriving": dice.pick(&["0.5", "0", "1"])}});
+        "HeaderWeight": dice.pick(&["10", "1"]), "TrimArriving": dice.pick(&["0.5", "0", "1"]),
+        "MarkHigh": dice.pick(&["0", "3000", "20000"])}});
     scenario["links"][0]["forward"]["qdisc"] = qdisc;
     for link in scenario["links"].as_array_mut().unwrap() {
         for side in ["forward", "reverse"] {
@@ -348,6 +351,9 @@ fn random_scenario(seed: u64) -> Value {
             flow["destination_port"] = json!(100 + i);
         }
         flow["application"]["write"] = json!(dice.pick(&["1000B", "1400B", "301B"]));
+        if dice.roll(2) == 0 {
+            flow["cc"] = json!({"type": "nscc", "attributes": {"Timeout": settings["Timeout"]}});
+        }
     }
     scenario["stop_time"] = json!("2s");
     scenario["seed"] = json!(1 + seed);
@@ -397,4 +403,72 @@ fn queueing_every_event_changes_nothing() {
         let (usual, plain) = (run(&scenario, false).0, run(&scenario, true).0);
         assert!(usual == plain, "seed {seed}");
     }
+}
+
+/// Ultra Ethernet's switches, and senders with a window: a round trip of the link is 22,308 B.
+fn windows(senders: usize, bytes: &str) -> Value {
+    let mut scenario = star(senders, bytes, &json!({}));
+    for link in scenario["links"].as_array_mut().unwrap() {
+        for side in ["forward", "reverse"] {
+            if link[side]["qdisc"]["type"] == "NdpQueueDisc" {
+                link[side]["qdisc"]["attributes"] = json!({"DataLimit": "22308B", "HeaderLimit": "3000p", "MarkLow": 4462, "MarkHigh": 17846});
+            }
+        }
+    }
+    for flow in scenario["flows"].as_array_mut().unwrap() {
+        flow["cc"] = json!({"type": "nscc"});
+    }
+    scenario
+}
+
+#[test]
+fn a_window_of_more_than_a_round_trip_fills_the_link_alone() {
+    let mut scenario = windows(1, "1000kB");
+    scenario["recording"]["interval"] = json!("100us");
+    let (trace, recording) = run(&scenario, false);
+    let sent = rows(&trace, &["h0_forward", "tx", "flow_1"]);
+    assert_eq!(sent.len(), 1000);
+    assert!(sent.windows(2).all(|pair| pair[1].0 - pair[0].0 == PACKET));
+    let completed = numbers(&recording, "completions", "end_ns")[0];
+    let round_trip = 2 * PACKET + 2 * HEADER + 4000;
+    assert_eq!(completed, (999 * PACKET + round_trip) as f64);
+    assert_eq!(trimmed(&recording), [0, 0]);
+    assert!(rows(&trace, &["PSH|ACK"]).is_empty());
+    // Of 40 Gbps, and half of it more.
+    let cwnd = column(&recording, "flow_samples", "cwnd_bytes");
+    assert_eq!(cwnd[1], (1.5 * 5.0 * round_trip as f64) as i64);
+    let in_flight = column(&recording, "flow_samples", "in_flight_bytes");
+    assert!((20_000..=22_000).contains(&in_flight[1]), "{in_flight:?}");
+}
+
+/// First windows are one and a half round trips each, so that nearly all of them is cut; from then on the link is
+/// busy with what it has to carry once.
+#[test]
+fn an_incast_of_windows_ends_when_the_link_has_carried_it() {
+    for senders in [4, 16, 64] {
+        let (_, recording) = run(&windows(senders, "200kB"), false);
+        let cut = trimmed(&recording)[0];
+        let last = numbers(&recording, "completions", "end_ns").iter().copied().fold(0.0, f64::max);
+        let ideal = (PACKET + 4000 + 200 * senders as u64 * PACKET + 2 * HEADER) as f64;
+        assert!(last >= ideal, "{senders}: {last} {ideal}");
+        assert!(last < 1.1 * ideal, "{senders}: {last} {ideal} {cut}");
+        let again: i64 = column(&recording, "flows", "retransmissions").iter().sum();
+        assert_eq!(again, cut, "{senders}: each packet that was cut goes again");
+        assert_eq!(column(&recording, "flows", "rtos").iter().sum::<i64>(), 0);
+    }
+}
+
+/// What a switch marks comes back with the ACK of that packet, and with no other.
+#[test]
+fn an_ack_says_whether_its_packet_was_marked() {
+    let (trace, _) = run(&windows(4, "200kB"), false);
+    let key = |line: &str, at: usize| (line.split(',').nth(3).unwrap().to_owned(), field(line, at));
+    let marked = rows(&trace, &["out_forward", "mark"]);
+    assert!(marked.len() > 100, "{}", marked.len());
+    let mut marked: Vec<_> = marked.iter().map(|(_, line)| key(line, 4)).collect();
+    let echoed = rows(&trace, &["out_reverse", "tx", "ACK|ECE"]);
+    let mut echoed: Vec<_> = echoed.iter().map(|(_, line)| key(line, 5)).collect();
+    marked.sort();
+    echoed.sort();
+    assert_eq!(marked, echoed);
 }

@@ -6,7 +6,7 @@ use super::{ACK, Message, NACK, PULL, PULL_TURN, RECEIVER_TIMER, answer, full};
 use crate::base::event::Key;
 use crate::base::time::{Rate, Time};
 use crate::host::hosts::Host;
-use crate::packet::{Flags, Packet};
+use crate::packet::{Ecn, Flags, Packet};
 
 /// After so many calls without any packet it asks no more often.
 const MOST_DOUBLINGS: u32 = 10;
@@ -24,7 +24,8 @@ pub(super) struct Receiver {
     pulls: u32,
     /// It waits for its host's turn.
     is_waiting: bool,
-    timeout: Time,
+    /// It asks for packets, and again after so much time without any.
+    asks_after: Option<Time>,
     timer: Option<Key>,
     /// When a packet came last, or it asked without one, and how often that has been so in a row.
     progress: Time,
@@ -38,7 +39,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(message: Message, timeout: Time) -> Self {
+    pub(super) fn new(message: Message, asks_after: Option<Time>) -> Self {
         Receiver {
             message,
             first: 0,
@@ -47,7 +48,7 @@ impl Receiver {
             owed: 0,
             pulls: 0,
             is_waiting: false,
-            timeout,
+            asks_after,
             timer: None,
             progress: Time::ZERO,
             in_vain: 0,
@@ -83,7 +84,9 @@ impl Receiver {
             self.take(number);
         }
         // Of a packet that came whole before, the sender needs to hear only that.
-        let flags = if self.has(number) { ACK } else { NACK };
+        let is_marked = packet.ecn == Ecn::Ce;
+        let ack = if is_marked { ACK.with(Flags::ECE) } else { ACK };
+        let flags = if self.has(number) { ack } else { NACK };
         host.send(answer(flags, number, packet.stamp()));
         if packet.flags.has(Flags::FIN) {
             self.end = Some(number + 1);
@@ -93,10 +96,11 @@ impl Receiver {
             self.owed = 0;
             return;
         }
+        let Some(timeout) = self.asks_after else { return };
         self.owed += 1;
         self.await_turn(host);
         if self.timer.is_none() {
-            self.timer = Some(host.arm(self.timeout, RECEIVER_TIMER));
+            self.timer = Some(host.arm(timeout, RECEIVER_TIMER));
         }
     }
 
@@ -150,8 +154,9 @@ impl Receiver {
         if self.timer.take_if(|timer| *timer == key).is_none() || self.has_all() {
             return;
         }
+        let Some(timeout) = self.asks_after else { return };
         let now = host.now();
-        let patience = Time(self.timeout.0 << self.in_vain.min(MOST_DOUBLINGS));
+        let patience = Time(timeout.0 << self.in_vain.min(MOST_DOUBLINGS));
         let since = self.progress.max(self.asked.unwrap_or(Time::ZERO));
         if self.owed > 0 || since + patience > now {
             let due = if since + patience > now { since + patience - now } else { patience };
