@@ -37,6 +37,30 @@ def test_a_profile_that_is_no_release_is_not_called_ns3s() -> None:
     assert "ns3" not in text.paragraph + text.bibtex
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        (
+            "pfc_incast",
+            {"transport": "nscc"},
+            r"packet-trimming flows used Nscc~\cite{ultra-ethernet}",
+        ),
+        ("pfc_incast", {"transport": "hpcc"}, r"RoCE flows used Hpcc~\cite{hpcc}"),
+        ("all_reduce", {"transport": "ndp"}, r"packet-trimming flows used Ndp~\cite{ndp}"),
+    ],
+)
+def test_flows_without_tcp_have_neither_loss_recovery_nor_packets_of_ns3(
+    name: str, given: dict[str, str], said: str
+) -> None:
+    engine = backends.get("native")
+    routing = "ecmp" if name == "all_reduce" else "TcpDctcp"
+    scenario = catalogue.NAMED[name].scenario(routing, stop_time="1ms", **given)
+    text = cite(Result.of(scenario, engine.simulate(scenario), engine)).paragraph
+    assert f"{said}, for 1ms." in text
+    assert "with transports that ns-3 does not have." in text
+    assert "TCP" not in text.replace("TcpDctcp", "")
+
+
 @pytest.mark.parametrize("cc", registry.algorithms("cc"))
 def test_a_description_has_the_markup_of_latex(cc: str) -> None:
     text = cite(result(cc)).paragraph

@@ -68,6 +68,12 @@ _SOURCES = {
     "Nscc": "ultra-ethernet",
     "NdpQueueDisc": "ndp",
 }
+#: What flows of each transport use, and what they are called.
+_TRANSPORTS: dict[str, tuple[Kind, str]] = {
+    "TCP": ("cc", "TCP"),
+    "ROCE": ("rate_control", "RoCE"),
+    "TRIMMING": ("trimming", "packet-trimming"),
+}
 #: So many bottlenecks are described one by one.
 _FEW = 4
 
@@ -91,12 +97,19 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         used.update(dict.fromkeys(keys))
         return _latex(name) + (rf"~\cite{{{','.join(keys)}}}" if keys else "")
 
+    flows = [flow for flow in scenario["flows"] if "cc" in flow]
+    # Of each transfer of a workload it is that of the stack.
+    stacks = {stack["name"]: stack for stack in scenario.get("stacks", ())}
+    carried = [stacks[workload["stack"]] for workload in scenario.get("workloads", ())]
     is_known = made.backend in backends.known()
     abilities = backends.get(made.backend).abilities if is_known else None
     equals, source = (abilities.equals, abilities.cites) if abilities else ("", "")
     tcps = sorted(profiles.named(result.scenario)) or [releases.default()]
     own = [name for name in tcps if name not in releases.releases()]
-    if equals and own:
+    if equals and (flows or carried) and not any(map(_is_tcp, flows + carried)):
+        simulator = "with transports that ns-3 does not have"
+        source = ""
+    elif equals and own:
         simulator = f"with its TCP of the profile {_latex(_together(own))}"
         source = ""
     elif equals:
@@ -117,20 +130,27 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         used.update(dict.fromkeys(papers))
         after = rf" after~\cite{{{','.join(papers)}}}" if papers else ""
         sentences.append(f"The experiment is {_latex(result.experiment)}{after} ({point}).")
-    flows = [flow for flow in scenario["flows"] if "cc" in flow]
-    # Of each transfer of a workload it is that of the stack.
-    stacks = {stack["name"]: stack for stack in scenario.get("stacks", ())}
-    count = result.recording.flows.rows - len(scenario["flows"]) + len(flows)
-    flows += [stacks[workload["stack"]] for workload in scenario.get("workloads", ())]
-    algorithms = _together(named("cc", name) for name in _each_once(f["cc"]["type"] for f in flows))
-    recoveries = _together(
-        named("recovery", name) for name in _each_once(f["recovery"] for f in flows)
-    )
-    sentences.append(
-        f"{counted(count, 'TCP flow')} used {algorithms}, with loss recovery"
-        f" {recoveries}, for {_latex(scenario['stop_time'])}."
-    )
-    for name in _each_once(f["cc"]["type"] for f in flows):
+    transfers = result.recording.flows.rows - len(scenario["flows"])
+    for transport, (kind, noun) in _TRANSPORTS.items():
+        of_flows, of_transfers = (
+            [each for each in all_of if each.get("transport", "TCP") == transport]
+            for all_of in (flows, carried)
+        )
+        both = of_flows + of_transfers
+        if not both:
+            continue
+        # Where workloads have several transports, nobody counts the transfers of each.
+        is_counted = len(of_transfers) in (0, len(carried))
+        count = len(of_flows) + (transfers if of_transfers else 0)
+        who = counted(count, f"{noun} flow") if is_counted else f"{noun} flows"
+        algorithms = _together(named(kind, name) for name in _names(both))
+        recoveries = _together(
+            named("recovery", name) for name in _each_once(f["recovery"] for f in both)
+        )
+        how = f", with loss recovery {recoveries}" if transport == "TCP" else ""
+        sentences.append(f"{who} used {algorithms}{how}, for {_latex(scenario['stop_time'])}.")
+    flows += carried
+    for name in _names(flows):
         spec = registry.algorithms("cc").get(expression.bare(name))
         if spec and (text := registry.likeness(spec)):
             sentences.append(f"{_latex(name)}: {_in_latex(text)}")
@@ -149,6 +169,14 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         *(bibliography()[key] for key in used if key in bibliography()),
     ]
     return Citation(" ".join(sentences), "\n\n".join(bibtex))
+
+
+def _is_tcp(flow: Mapping[str, Any]) -> bool:
+    return str(flow.get("transport", "TCP")) == "TCP"
+
+
+def _names(flows: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    return _each_once(flow["cc"]["type"] for flow in flows)
 
 
 def of_experiment(name: str) -> tuple[str, ...]:

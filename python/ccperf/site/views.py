@@ -365,7 +365,7 @@ def _flow(flow: Mapping[str, Any]) -> Flow:
         dst=flow["destination"],
         transport_protocol=flow.get("transport", "TCP"),
         cca=flow["cc"]["type"] if "cc" in flow else "",
-        cc_recovery_alg=flow["recovery"] if "cc" in flow else "",
+        cc_recovery_alg=flow["recovery"] if flow.get("transport", "TCP") == "TCP" else "",
         traffic_model=f"{application['type']}({settings})",
         start_time=flow["start"],
         stop_time=flow["stop"],
