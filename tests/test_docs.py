@@ -14,7 +14,7 @@ import pytest
 from ccperf.algorithms import registry
 from ccperf.cli.app import COMMANDS, invoke
 from ccperf.experiments.catalogue import REGISTRY
-from ccperf.runs.metrics import METRICS
+from ccperf.runs.metrics import METRICS, census
 from ccperf.verify import fidelity, page, record
 from test_layers import ENGINE, PACKAGE
 
@@ -195,7 +195,11 @@ def test_the_readme_counts_right() -> None:
     assert f"| load balancers | {balancers}, and yours |" in README
     assert f"| experiments | {len(REGISTRY)}, " in README
     whole = sum(metric.window == "whole" for metric in METRICS.values())
-    assert f"| metrics | {whole}, each defined |" in README
+    steady = len(METRICS) - whole
+    said = f"{whole} ({len(METRICS)} names)"
+    assert f"| metrics | {said} |" in README
+    for number in (whole, steady, len(METRICS)):
+        assert re.search(rf"\b{number}\b", census())
 
 
 def test_the_page_of_experiments_counts_right() -> None:

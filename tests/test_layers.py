@@ -112,9 +112,9 @@ algorithms.releases    : algorithms.registry errors
 scenario.profiles      : algorithms.releases errors
 scenario.workload      : scenario.added_delay scenario.fields
 scenario.flow_trace    : _native errors
-runs.metrics           : _native errors scenario.canonical
-present.figures        : _native algorithms.user_code base.libraries base.outputs base.wording
-                         errors runs.diagnoses runs.metrics
+runs.metrics           : _native algorithms.registry errors scenario.canonical
+present.figures        : _native algorithms.registry algorithms.user_code base.expression
+                         base.libraries base.outputs base.wording errors runs.diagnoses runs.metrics
 present.notebook       : base.libraries errors present.figures
 scenario               : _native algorithms.user_code base.lazy base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields

@@ -363,6 +363,8 @@ A cause is a switch that was thrown: one side was told to do as the other does, 
 something undone. It is named where it leaves half of the difference at most, the first of the list
 that does. Where none does, the cause is not known yet.
 
+Where shares never became fair, `convergence_time_l4` was the whole time when this was measured.
+
 Seen without a switch: ns-3's BBR takes the bottleneck for faster than it is, by some part of a
 segment a window. Without its gain and its margin of 1 % its pacing rate is 15.96 Mbps in the median
 where the link carries 15.42 of payload, and 62.3 of 61.7 on a link of 64 Mbps (`scalability`, RTT

@@ -60,7 +60,8 @@ def _conclusions(found: Measured) -> Iterable[str]:
         f"{sum(count.values())} that there are under ns-3 3.44 or under the development tree of "
         f"July 2026, **{count['turns']} turn, {count['vanishes']} vanish** (5 % become less than "
         f"1 %). New are {count['appears']}. {count['stands']} stand, and "
-        f"{count['weakens'] + count['grows']} cross the 5 % only.\n"
+        f"{count['weakens'] + count['grows']} cross the 5 % only. Where shares never became fair, "
+        "these runs have the whole time as their `convergence_time_l4`, as it was then.\n"
     )
     rows = [
         [

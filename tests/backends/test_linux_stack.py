@@ -241,5 +241,7 @@ def test_only_what_linux_has_is_said_to_be_like_linux_s() -> None:
         said = (registry.likeness(spec) for spec in registry.algorithms(kind).values())
         called = {text.split("`")[1] for text in said if text.startswith("Like Linux")}
         assert called <= words, kind
+        for name, spec in registry.algorithms(kind).items():
+            assert spec["is_in_linux"] == (spec["linux"][:1] in [[word] for word in words]), name
     assert "Like Linux's `cubic`" in registry.likeness(registry.algorithms("cc")["TcpCubic"])
     assert not registry.likeness(registry.algorithms("qdisc")["ECNSharpQueueDisc"])

@@ -10,6 +10,9 @@ import pytest
 from benchmarks import l4s
 
 import ccperf
+from ccperf.experiments.catalogue import answer
+from ccperf.runs.metrics import metric_named
+from ccperf.store import Store
 
 #: Payload of what a link carries: 1448 of 1502 bytes (PPP, IP, TCP with timestamps).
 GOODPUT = 1448 / 1502
@@ -88,3 +91,31 @@ def test_with_many_flows_the_coupled_laws_hold() -> None:
     # Each follows the marks or losses that it gets.
     assert np.mean([of.prague for of in many]) == pytest.approx(1, abs=0.05)
     assert np.mean([of.cubic for of in many]) == pytest.approx(1, abs=0.1)
+
+
+def test_the_headlines_are_of_the_flows_under_test() -> None:
+    """Beside CUBIC the link's queueing delay is CUBIC's, and so is the mean round trip."""
+    result = ccperf.run("l4s", cc="prague", mix="1:3", stop_time="10s")
+    first, used, fairness, tail = answer("l4s").metrics
+    tested = result.class_metrics["tested"]
+    own = [result.flow_metrics[f"flow_{i}"] for i in (1, 2, 3, 4)]
+    for name in (first, tail):
+        group, _, plain = name.partition(".")
+        assert group == "tested"
+        assert tested[plain] == own[0][plain]
+        assert metric_named(name).of_run(result.class_metrics) == tested[plain]
+        others = result.class_metrics["other"][plain]
+        assert others == pytest.approx(np.mean([flow[plain] for flow in own[1:]]))
+    assert tested["mean_est_qdelay_l4"] < 2
+    assert result.class_metrics["other"]["mean_est_qdelay_l4"] > 8
+    assert result.link_metrics["btl_forward"]["p99_sojourn_l2"] > 8_000
+    assert {used, fairness} == {"used_capacity_l1", "mean_jains_fairness_1s_l4"}
+
+
+def test_where_no_flow_is_under_test_they_have_no_value(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db", "a") as store:
+        run = ccperf.run("l4s", cc="prague", mix="0:1", stop_time="5s")
+        store.add(run)
+        found = store.reduced_metrics(run.id)[run.id]
+    assert not any(name.startswith("tested.") for name in found)
+    assert found["other.mean_srtt_l4"] == run.flow_metrics["flow_1"]["mean_srtt_l4"]

@@ -79,9 +79,44 @@ def test_several_runs_in_one_figure_are_told_apart_by_what_differs(plot: Plot) -
     )
     assert status == 0
     assert names == [
-        "aqm_TcpCubic_TcpBbr_time_series.svg",
-        "aqm_TcpCubic_TcpBbr_distribution.svg",
+        "aqm_k-1_qdisc-CoDelQueueDisc_seed-1_TcpCubic_TcpBbr_time_series.svg",
+        "aqm_k-1_qdisc-CoDelQueueDisc_seed-1_TcpCubic_TcpBbr_distribution.svg",
     ]
+
+
+def test_runs_over_each_other_of_another_point_have_another_file(plot: Plot) -> None:
+    names = {
+        name
+        for k in "12"
+        for seed in "12"
+        for name in plot(
+            *("--at", f"k={k},qdisc=CoDelQueueDisc", "--seed", seed, "--overlay"),
+            *("--figure", "window"),
+        )[1]
+    }
+    assert len(names) == 4
+
+
+def test_an_algorithm_has_the_same_colour_in_every_figure(plot: Plot) -> None:
+    """CUBIC's orange and BBR's black, whoever else is drawn."""
+
+    def colours(*words: str) -> set[str]:
+        status, (name,), _ = plot(*words)
+        assert status == 0
+        known = ("#0072b2", "#e69f00", "#000000", "#56b4e9")
+        drawn = Path(name).read_text()
+        # Axes are black, too; lines and markers are drawn within a clip.
+        marks = re.findall(r'clip-path="url[^>]*style="[^"]*stroke: (#\w+)', drawn)
+        return {colour for colour in marks if colour in known}
+
+    of_time = ("--figure", "window", "--at", "k=1,qdisc=CoDelQueueDisc", "--seed", "1")
+    assert colours(*of_time, "--cc", "cubic") == {"#e69f00"}
+    assert colours(*of_time, "--cc", "bbr") == {"#000000"}
+    both = {"#e69f00", "#000000"}
+    assert colours(*of_time, "--overlay") == both
+    swept = ("--sweep", "k", "--metric", "mean_srtt_l4", "--qdisc", "codel")
+    assert colours(*swept) == both
+    assert colours(*swept, "--cc", "cubic") == {"#e69f00"}
 
 
 def test_a_sweep_has_one_figure_for_each_other_parameter_and_metric(plot: Plot) -> None:
@@ -120,7 +155,9 @@ def test_a_paper_s_figure_has_the_panel_size_and_words_that_are_asked_for(plot: 
         *("--label", "cubic=CUBIC", "--label", "TcpBbr=BBR", "--label", "Time=Time after start"),
     )
     assert (status, error) == (0, "")
-    assert names == ["aqm_TcpCubic_TcpBbr_time_series_throughput_bin-200ms.svg"]
+    assert names == [
+        "aqm_k-2_qdisc-CoDelQueueDisc_seed-1_TcpCubic_TcpBbr_time_series_throughput_bin-200ms.svg"
+    ]
     drawn = Path(names[0]).read_text()
     width, height = re.findall(r'(?:width|height)="([0-9.]+)pt"', drawn)
     assert float(width) / 72 * 25.4 == pytest.approx(86, abs=0.1)
@@ -136,7 +173,7 @@ def test_flows_together_have_a_file_of_their_own(plot: Plot) -> None:
         *(*POINT, "--overlay", "--figure", "time_series", "--sum", "--label", "TcpBbr=B")
     )
     assert status == 0
-    assert name == "aqm_TcpCubic_TcpBbr_time_series_sum.svg"
+    assert name == "aqm_k-2_qdisc-CoDelQueueDisc_seed-1_TcpCubic_TcpBbr_time_series_sum.svg"
 
 
 def test_a_sweep_says_in_words_what_it_shows(plot: Plot) -> None:
@@ -159,7 +196,8 @@ def test_completion_times_of_several_seeds_are_one_curve(
     line = ["plot", "--db", "fct.db", "--experiment", "testbed", "--figure", "completion_times"]
     assert invoke([*line, "--overlay", "--panel", "all", "--format", "svg"]) == 0
     (name,) = capsys.readouterr().out.split()
-    assert name == "testbed_ECNSharpQueueDisc_CoDelQueueDisc_completion_times_all.svg"
+    at = "testbed_workload-web_search_load-0.5_flows-30"
+    assert name == f"{at}_ECNSharpQueueDisc_CoDelQueueDisc_completion_times_all.svg"
     runs = ccperf.grid(
         "testbed", qdisc="codel", load=0.5, workload="web_search", flows=30, seed=range(1, 4)
     )

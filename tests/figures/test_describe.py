@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import ccperf
 from ccperf.errors import UsageError
 from ccperf.experiments import catalogue
 from ccperf.present.figures import FIGURES, Figure, Series, describe
@@ -84,9 +85,11 @@ def test_the_optimum_follows_a_change_of_rate() -> None:
     rates = [16_000_000, 16_000_000, 16_000_000, 256_000_000, 256_000_000]
     figure = described("time_series", Dumbbell(points=5, link_samples={"rate_bps": rates}))
     (rate,) = of_role(figure, 2, "optimum")
-    np.testing.assert_allclose(rate.y, [16, 16, 256, 256])
+    # Payload: what IP, TCP with timestamps and PPP leave of the rate on the wire.
+    np.testing.assert_allclose(rate.y, np.array([16, 16, 256, 256]) * 1448 / 1502)
     (segments,) = of_role(figure, 0, "optimum")
-    np.testing.assert_allclose(segments.y[[0, -1]] * 1448 * 8, [16e6 * 0.015, 256e6 * 0.015])
+    # So many segments with their headers fill the bandwidth-delay product.
+    np.testing.assert_allclose(segments.y[[0, -1]] * 1502 * 8, [16e6 * 0.015, 256e6 * 0.015])
 
 
 def test_flows_with_different_rtts_have_no_common_optimal_rtt() -> None:
@@ -95,6 +98,16 @@ def test_flows_with_different_rtts_have_no_common_optimal_rtt() -> None:
         Dumbbell(flows=2, points=5, counters={"base_rtt_ns": [15_000_000, 30_000_000]}),
     )
     assert [len(of_role(figure, panel, "optimum")) for panel in range(3)] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("name", ["steady_state_single_flow", "competition", "aqm"])
+def test_no_flow_carries_more_than_the_optimum_in_the_long_run(name: str) -> None:
+    result = ccperf.run(name, cc="cubic", stop_time="10s")
+    figure = describe("time_series", result.scenario, result.recording)
+    (best,) = of_role(figure, 2, "optimum")
+    carried = sum(series.y.mean() for series in of_role(figure, 2, "subject"))
+    count = len(of_role(figure, 2, "subject"))
+    assert 0.8 * count * best.y.mean() < carried <= count * best.y.mean()
 
 
 def test_operating_points_are_the_published_means() -> None:
@@ -109,7 +122,7 @@ def test_operating_points_are_the_published_means() -> None:
 
 def test_the_plane_s_optimum_is_an_equal_share_at_the_propagation_rtt(steady: Dumbbell) -> None:
     (star,) = of_role(described("operating_point", steady), 0, "optimum")
-    assert (star.x.tolist(), star.y.tolist()) == ([15], [10])
+    assert (star.x.tolist(), star.y.tolist()) == ([15], pytest.approx([10 * 1448 / 1502]))
 
 
 def test_a_flow_without_an_rtt_sample_has_no_point(steady: Dumbbell) -> None:
@@ -147,10 +160,10 @@ def test_in_flight_relates_each_flow_and_all_of_them_to_the_optimum(steady: Dumb
     (joint_rate,), (joint_rtt,) = of_role(figure, 0, "joint"), of_role(figure, 1, "joint")
     assert (joint_rate.x.tolist(), joint_rate.y.tolist()) == ([30], [20])
     assert (joint_rtt.x.tolist(), joint_rtt.y.tolist()) == ([30], [21])
-    bdp = 20e6 * 0.015 / 8 / 1448
+    bdp = 20e6 * 0.015 / 8 / 1502
     (best_rate,), (best_rtt,) = of_role(figure, 0, "optimum"), of_role(figure, 1, "optimum")
     assert best_rate.x[0] == pytest.approx(bdp)
-    assert best_rate.y.tolist() == [20]
+    assert best_rate.y.tolist() == pytest.approx([20 * 1448 / 1502])
     assert best_rtt.x[0] == pytest.approx(bdp)
     assert best_rtt.y.tolist() == [15]
 
@@ -176,9 +189,9 @@ def test_two_bottlenecks_add_up() -> None:
         counters={"bottleneck": ["btl_forward", "btl_forward", "btl_reverse"]},
     )
     (star,) = of_role(described("in_flight", run), 0, "optimum")
-    assert star.y.tolist() == [50]
-    stars = of_role(described("operating_point", run), 0, "optimum")
-    assert not stars or stars[0].y.tolist() == [5, 5, 40]
+    assert star.y.tolist() == pytest.approx([50 * 1448 / 1502])
+    (stars,) = of_role(described("operating_point", run), 0, "optimum")
+    assert stars.y.tolist() == pytest.approx([rate * 1448 / 1502 for rate in (5, 5, 40)])
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ccperf.algorithms import registry
 from ccperf.present.figures import palette
-from ccperf.present.figures.geometry import decimate, ticks
+from ccperf.present.figures.figure import Axis
+from ccperf.present.figures.geometry import decimate, limits, ticks
 
 
 @given(
@@ -89,3 +91,33 @@ def test_subjects_can_be_told_apart_on_light_and_dark_pages(count: int) -> None:
     for role in palette.ROLES.values():
         assert contrast(role.colour, "#ffffff") >= 3
         assert contrast(role.dark, "#14181c") >= 3
+
+
+@pytest.mark.parametrize(("low", "high"), [(99.8403, 99.8423), (-3.0, -2.9999), (5.0, 5.0)])
+def test_an_axis_is_at_least_a_hundredth_of_its_values_long(low: float, high: float) -> None:
+    start, end = limits(Axis("used", "%"), low, high)
+    assert start < low <= high < end
+    assert end - start >= 0.01 * max(abs(low), abs(high))
+    # What differs by more decides itself, as do ends that an axis has.
+    assert limits(Axis("used", "%"), 50, 100) == pytest.approx((47, 103))
+    assert limits(Axis("used", "%", lower=0), 99.84, 99.85)[0] == 0
+
+
+@given(st.permutations(sorted(registry.algorithms("cc"))), st.integers(1, len(palette.SUBJECTS)))
+def test_algorithms_look_alike_wherever_they_are(names: list[str], count: int) -> None:
+    found = dict(zip(names[:count], palette.looks_of(names[:count]), strict=True))
+    assert len(set(found.values())) == count
+    for place, name in enumerate(registry.USUAL):
+        assert found.get(name, place) == place
+    # In whatever order they come.
+    turned = names[:count][::-1]
+    assert palette.looks_of(turned) == tuple(found[name] for name in turned)
+
+
+def test_what_is_a_user_s_has_a_look_that_none_of_the_usual_has() -> None:
+    names = ["mine.py:Mine", "TcpCubic", "TcpCubic(Beta=0.5)"]
+    mine, cubic, other = palette.looks_of(names)
+    assert cubic == registry.USUAL.index("TcpCubic")
+    assert len({mine, cubic, other}) == 3
+    assert mine >= len(registry.USUAL)
+    assert palette.looks_of([f"mine{i}.py:M" for i in range(11)]) == ()

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,15 +125,21 @@ def test_a_silent_run_is_drawn_too(name: str, tmp_path: Path) -> None:
     save(describe(name, run.scenario(), run.recording()), tmp_path / "short.svg")
 
 
+def styles_of(flows: int) -> list[dict[str, Any]]:
+    run = Sawtooth(flows=flows, points=20).dumbbell()
+    drawn = describe("time_series", run.scenario(), run.recording())
+    return [mpl.subject_style(drawn, index) for index in range(flows)]
+
+
 @pytest.mark.parametrize("flows", [2, 5, MANY_FLOWS])
 def test_flows_differ_in_colour_and_in_marker(flows: int) -> None:
-    styles = [mpl.subject_style(index, flows) for index in range(flows)]
+    styles = styles_of(flows)
     assert len({style["color"] for style in styles}) == flows
     assert len({style["marker"] for style in styles}) == flows
 
 
 def test_many_flows_differ_in_colour_and_are_named_by_a_bar() -> None:
-    assert len({mpl.subject_style(index, 50)["color"] for index in range(50)}) == 50
+    assert len({style["color"] for style in styles_of(50)}) == 50
     with mpl.settings():
         canvas = mpl.draw(figure("time_series", 50))
         labels = [text.get_text() for text in canvas.axes[3].get_xticklabels()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -85,3 +86,48 @@ def test_a_negative_metric_is_not_cut_at_zero() -> None:
     (panel,) = sweep(METRICS["mean_utility_mpdf_l4"], Axis("k"), lines).panels
     assert panel.y.lower is None
     assert np.isfinite(panel.series[0].y).all()
+
+
+def test_over_words_points_stand_beside_each_other_and_nothing_joins_them() -> None:
+    lines = {
+        "TcpCubic": [(0.0, 16.0, 1.0), (1.0, 31.0, 2.0)],
+        "TcpBbr": [(0.0, 18.0, 0.0), (1.0, 70.0, None)],
+    }
+    words = Axis("qdisc", labels=("CoDelQueueDisc", "FqCoDelQueueDisc"), is_category=True)
+    figure = sweep(METRICS["mean_srtt_l4"], words, lines)
+    (panel,) = figure.panels
+    assert {one.shape for one in panel.series} == {"points"}
+    assert (panel.x.lower, panel.x.upper) == (-0.5, 1.5)
+    cubic, bbr = (one.x for one in panel.series)
+    assert (bbr - cubic > 0.05).all()
+    assert ((cubic + bbr) / 2).tolist() == [0, 1]
+    # Intervals are bars of their height.
+    bars = re.findall(r'<path class="n c0" d="((?:M\d+ \d+V\d+)+)"/>', svg.draw(figure))
+    heights = [int(a) - int(b) for a, b in re.findall(r"M\d+ (\d+)V(\d+)", bars[0])]
+    assert heights[1] == pytest.approx(2 * heights[0], abs=2)
+
+
+def test_names_of_an_axis_stay_within_the_figure() -> None:
+    pytest.importorskip("matplotlib")
+    from ccperf.present.figures import mpl
+
+    for count in (2, 3, 5):
+        names = [
+            "FqCoDelQueueDisc",
+            "FifoQueueDisc",
+            "CoDelQueueDisc",
+            "RedQueueDisc",
+            "PieQueueDisc",
+        ]
+        words = Axis("qdisc", labels=tuple(names[:count]), is_category=True)
+        lines = {"TcpCubic": [(float(i), 1.0 + i, None) for i in range(count)]}
+        with mpl.settings():
+            canvas = mpl.draw(sweep(METRICS["mean_srtt_l4"], words, lines))
+            boxes = [text.get_window_extent() for text in canvas.axes[0].get_xticklabels()]
+        assert all(box.x0 >= 2 and box.x1 <= canvas.bbox.x1 - 2 for box in boxes), count
+        flat = [
+            box
+            for box, text in zip(boxes, canvas.axes[0].get_xticklabels(), strict=True)
+            if not text.get_rotation()
+        ]
+        assert all(a.x1 < b.x0 for a, b in itertools.pairwise(flat)), count

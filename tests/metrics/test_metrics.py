@@ -400,8 +400,11 @@ def test_convergence_ends_with_the_first_second_that_is_fair() -> None:
     assert convergence(shared(0.5, 0.5, 0)) == pytest.approx(34 * 0.03)
     # 2 to 1 is where Jain's index is 0.9: 1 / (2 (4/9 + 1/9)).
     assert convergence(shared(0.66, 0.66, 0)) == pytest.approx(34 * 0.03)
-    never = shared(0.67, 0.67, 0)
-    assert convergence(never) == pytest.approx(299 * 0.03)
+    never = network(shared(0.67, 0.67, 0))
+    metric = METRICS["convergence_time_l4"]
+    assert metric.name not in never
+    assert metric.is_never(never)
+    assert not metric.is_never(network(shared(0.66, 0.66, 0)))
     # From 100 s on fair, from 0 unfair: of 33 intervals so many must be of the second kind that
     # the first flow has at most two thirds: 0.9 (1 - a) + 0.5 a <= 2/3, a >= 7/12, 20 of 33.
     assert convergence(shared(0.9, 0.5, 100)) == pytest.approx((99 - 13 + 33) * 0.03)
@@ -415,7 +418,9 @@ def test_convergence_is_counted_from_the_last_start_and_while_all_send() -> None
 
 
 def test_one_flow_and_flows_that_end_by_themselves_do_not_converge() -> None:
-    assert convergence(Dumbbell(flows=1, points=300)) is None
+    alone = network(Dumbbell(flows=1, points=300))
+    assert "convergence_time_l4" not in alone
+    assert not METRICS["convergence_time_l4"].is_never(alone)
     ended = replace(shared(0.5, 0.5, 0), counters={"completion_ns": [math.nan, 1e9]})
     assert convergence(ended) is None
 

@@ -168,7 +168,7 @@ def test_a_sentence_names_the_remedy_where_one_seed_leaves_all_open(
     assert invoke([*line, "--stop-time", "2s", "--db", str(path)]) == 0
     made = Scores(inventory(cells.read([path]), [path.name]))
     said = made.sentence("TcpNewReno", "TcpBbr", 2) or ""
-    assert ("bench with --seed 1..10" in said) == (seeds == "1")
+    assert ("bench with `--seed 1..10`" in said) == (seeds == "1")
 
 
 def test_the_baseline_s_sentence_is_the_other_s_turned_round(scores: Scores) -> None:
@@ -354,12 +354,14 @@ def test_an_experiment_draws_a_metric_against_a_parameter_with_intervals(
             assert means[index] == pytest.approx(sum(values) / 3, rel=1e-5)
             assert (halves[index] > 0) == (max(values) - min(values) > 1e-5)
     # Each looks as on the front page, whose columns are in another order.
-    looks = browser.evaluate(f"{figure}.subjects.map((one) => one.look)")
+    looks = browser.evaluate(f"{figure}.subjects.map((one) => `mark c${{one.look}}`)")
     browser.open(folder / "index.html")
     columns = browser.evaluate(
-        "[...document.querySelectorAll('.looks')][0].textContent.trim().split(/\\s+/)"
+        """[...document.querySelectorAll('.looks span')].map((one) =>
+             [one.textContent.trim(), one.querySelector('.mark').getAttribute('class')])"""
     )
-    assert [columns[look] for look in looks] == list(ALGORITHMS) != columns
+    assert [dict(columns)[name] for name in ALGORITHMS] == looks
+    assert [name for name, _ in columns if name in ALGORITHMS] != list(ALGORITHMS)
 
 
 @pytest.mark.browser

@@ -279,7 +279,11 @@ def test_a_run_made_in_the_page_is_drawn_from_its_tables(page: Browser, runs: li
         "name": "in the page",
         "seed": 1,
         "flows": [
-            {"algorithm": f["cc"]["type"], "segment": f["tcp"].get("SegmentSize", 536)}
+            {
+                "algorithm": f["cc"]["type"],
+                "segment": int(f["tcp"].get("SegmentSize", 536)),
+                "headers": 42 if f["tcp"].get("Timestamp") == "false" else 54,
+            }
             for f in scenario["flows"]
         ],
         "links": [

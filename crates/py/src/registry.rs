@@ -31,6 +31,10 @@ pub fn registry() -> String {
             made["is_own"] = (is_own || !table.is_in_ns3()).into();
         }
     }
+    for made in tables["qdisc"].as_array_mut().into_iter().flatten() {
+        let discipline = made["ns3"].as_str().and_then(qdisc::find);
+        made["trims"] = discipline.is_some_and(|found| found.trims).into();
+    }
     tables["changes"] = changes::ALL.iter().map(change).collect();
     tables["releases"] = ns3::RELEASES.iter().map(release).collect();
     tables.to_string()
@@ -64,7 +68,7 @@ pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
 fn spec(spec: &Spec) -> Value {
     let params: Vec<_> = spec.params.iter().map(|each| param(spec, each)).collect();
     json!({
-        "ns3": spec.ns3, "linux": spec.linux, "doc": spec.doc, "source": spec.source, "departures": spec.departures,
+        "ns3": spec.ns3, "linux": spec.linux, "is_in_linux": spec.is_in_linux, "doc": spec.doc, "source": spec.source, "departures": spec.departures,
         "params": params,
     })
 }

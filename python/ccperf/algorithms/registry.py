@@ -14,6 +14,9 @@ from ccperf.base import expression
 Kind = Literal["cc", "qdisc", "recovery", "routing", "rate_control", "trimming"]
 
 
+#: Others are often compared with these: they come first in tables, and choose their colours first.
+USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
+
 #: What algorithms of a kind are called.
 WORDS: Mapping[Kind, str] = {
     "cc": "congestion control",
@@ -38,9 +41,11 @@ def tables() -> Mapping[str, Any]:
 def algorithms(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
     """The specifications of one kind by ns-3 name, in listing order.
 
-    Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source``, ``departures``, ``params``,
+    Each has ``ns3``, ``linux`` (a list of short names), ``is_in_linux`` (the first is what mainline
+    Linux calls it), ``doc``, ``source``, ``departures``, ``params``,
     ``is_own`` (ns-3 has nothing like it), and ``judges``: who judged it
-    (:mod:`ccperf.algorithms.judges`), the best first.
+    (:mod:`ccperf.algorithms.judges`), the best first. Queue disciplines have ``trims``, too:
+    whether they cut packets to their headers.
     """
     return {
         spec["ns3"]: {**spec, "judges": [judge._asdict() for judge in judges(spec["ns3"])]}
@@ -54,18 +59,6 @@ def compared(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
     return {name: spec for name, spec in algorithms(kind).items() if not spec["is_own"]}
 
 
-#: Which of the short names are those of mainline Linux, whatever it calls its code.
-_OF_LINUX = frozenset(
-    (
-        *("reno", "cubic", "dctcp", "vegas", "bbr", "veno", "westwood", "htcp", "hybla"),
-        *("highspeed", "illinois", "scalable", "yeah", "bic", "lp"),
-        *("pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "pfifo_fast", "prio", "tbf"),
-        *("police", "dualpi2", "mq"),
-        "prr",
-    )
-)
-
-
 def likeness(spec: Mapping[str, Any]) -> str:
     """What an algorithm is like, and what ns-3, and so the engine, does otherwise than its source.
 
@@ -75,7 +68,7 @@ def likeness(spec: Mapping[str, Any]) -> str:
     departures = "; ".join(spec["departures"])
     if spec["is_own"]:
         return f"Otherwise than its source: {departures}." if departures else ""
-    if not spec["linux"] or spec["linux"][0] not in _OF_LINUX:
+    if not spec["is_in_linux"]:
         return f"As in ns-3: {departures}." if departures else ""
     like = f"Like Linux's `{spec['linux'][0]}`"
     return f"{like}, but as in ns-3: {departures}." if departures else f"{like}."

@@ -107,7 +107,7 @@ def command(
         each=each or bool(gates),
         least=threshold,
     )
-    if not comparison.rows and not comparison.lacking:
+    if not (comparison.rows or comparison.lacking or comparison.never):
         raise UsageError("items", f"{', '.join(sides)} have no point and seed in common")
     broken = [(each, row) for row in comparison.rows for each in gates if each.fails(row)]
     lost = [lack for lack in comparison.lacking if lack.metric in gated and lack.who == lack.side]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ccperf.algorithms import roles
 from ccperf.cli.alike import of_results
 from ccperf.cli.options import load_runs
-from ccperf.cli.output import note, note_findings, print_json, say
+from ccperf.cli.output import NEVER, note, note_findings, print_json, say
 
 if TYPE_CHECKING:
     from ccperf.runs.metrics import Metric
@@ -41,9 +41,10 @@ def compare_runs(
         best = {"higher": max, "lower": min}.get(definition.better or "", lambda _: None)(present)
         alike = len({digits(value) for value in present}) == 1
         rows.append([name, definition.unit])
-        for value in values:
+        for value, result in zip(values, results, strict=True):
             if value is None:
-                rows[-1].append("")
+                columns = result.metrics.of(definition.scope).values()
+                rows[-1].append(NEVER if any(map(definition.is_never, columns)) else "")
                 continue
             text = digits(value)
             if values[0] and value is not values[0] and text != digits(values[0]):

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from ccperf.base.columns import table
 from ccperf.cli import things
-from ccperf.cli.output import print_json, say
+from ccperf.cli.output import note, print_json, say
 from ccperf.errors import UsageError, unknown
 
 #: The width of a usual terminal, the most that a column takes, and the least that a summary gets.
@@ -42,6 +42,10 @@ def command(
         )
         return
     say(_table(entries))
+    if kind == "metrics":
+        from ccperf.runs.metrics import census
+
+        note(census())
 
 
 def _table(entries: Sequence[things.Thing]) -> str:

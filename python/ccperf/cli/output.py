@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 from ccperf.base.columns import table
 
 if TYPE_CHECKING:
+    from ccperf.runs.metrics import Metric
     from ccperf.runs.result import Result
 
 
+#: What is said for a time that did not come within the run.
+NEVER = "never"
 #: The words of the command that runs.
 _words: ContextVar[Sequence[str]] = ContextVar("words", default=())
 
@@ -163,11 +166,10 @@ def summary(result: Result) -> str:
     from ccperf.runs.metrics import metric_named
 
     first = [metric_named(name) for name in headlines([result.experiment])]
-    values = [(metric, metric.of_run(result.metrics.of(metric.scope))) for metric in first]
     head = [
-        [metric.title, number(metric.name, value), _unit(metric.unit), metric.name]
-        for metric, value in values
-        if value is not None
+        [metric.title, text, _unit(metric.unit), metric.name]
+        for metric in first
+        if (text := _headline(metric, result))
     ]
     algorithms = {
         str(flow.name or f"flow_{i + 1}"): flow.cc.type
@@ -198,6 +200,15 @@ def summary(result: Result) -> str:
         if more := len(subjects) - shown:
             parts[-1] += f"\nand {more} more"
     return "\n\n".join(parts)
+
+
+def _headline(metric: Metric, result: Result) -> str:
+    """A headline's value; `never` where what it measures did not happen, else empty without one."""
+    columns = result.metrics.of(metric.scope)
+    value = metric.of_run(columns)
+    if value is not None:
+        return number(metric.name, value)
+    return NEVER if any(map(metric.is_never, columns.values())) else ""
 
 
 def _unit(unit: str) -> str:
@@ -238,10 +249,9 @@ def overview(results: Sequence[Result], differ: Sequence[str]) -> str:
             result.id,
             " ".join(filter(None, (result.title, text))),
             str(result.provenance.seed),
-            *("" if value is None else number(m.name, value) for m, value in found),
+            *(_headline(metric, result) for metric in metrics),
         ]
         for result, text in zip(results, differ, strict=True)
-        for found in [[(m, m.of_run(result.metrics.of(m.scope))) for m in metrics]]
     ]
     units = [f" [{metric.unit}]" if metric.unit != "1" else "" for metric in metrics]
     names = [f"{metric.name}{unit}" for metric, unit in zip(metrics, units, strict=True)]

@@ -198,7 +198,7 @@ def _overlays(results: Sequence[Result], names: Sequence[str], look: Look) -> di
     from ccperf.base.outputs import file_name
     from ccperf.present import figures
 
-    common = results[0].experiment or "runs"
+    common = [results[0].experiment or "runs", *_point(results)]
     drawn = {}
     for name in names:
         kind = figures.OF_RECORDINGS.get(name)
@@ -211,8 +211,28 @@ def _overlays(results: Sequence[Result], names: Sequence[str], look: Look) -> di
             or _described(name, of[0], look)
             for label, of in alike.items()
         }
-        drawn[file_name([common, *list(alike)[:4], name])] = figures.overlay(described)
+        drawn[file_name([*common, *list(alike)[:4], name])] = figures.overlay(described)
     return drawn
+
+
+def _point(results: Sequence[Result]) -> list[str]:
+    """The point that runs of one experiment have in common, as far as there is a choice: parameters
+    that the catalogue varies, or that are not as it has them; and the seed."""
+    from ccperf.algorithms.roles import parameters
+    from ccperf.experiments.catalogue import NAMED
+
+    points = [parameters(result.parameters) for result in results]
+    experiment = results[0].experiment or ""
+    known = NAMED[experiment].parameters if experiment in NAMED else ()
+    fixed = {each.name: str(each.default) for each in known if len(each.grid) < 2}
+    words = [
+        f"{name}-{value}"
+        for name, value in points[0].items()
+        if all(str(point.get(name)) == str(value) for point in points)
+        and fixed.get(name) != str(value)
+    ]
+    seeds = {result.provenance.seed for result in results}
+    return [*words, *(f"seed-{seed}" for seed in seeds if len(seeds) == 1)]
 
 
 def _labels(results: Sequence[Result], are_pooled: bool) -> list[str]:

@@ -178,9 +178,9 @@ def _point(row: RunRow, settings: str) -> Point:
 def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     """Return a hash of what all algorithms and seeds of a point have in common.
 
-    An experiment may draw from the seed what links change to (a walk), but not when. If the
-    algorithm under test is no flow's congestion control, it is a load balancer, where a seed may
-    draw which links are slow but not how many, or a queue discipline: that of some ports, whose
+    An experiment may draw from the seed what links change to (a walk, a handover), but not when. If
+    the algorithm under test is no flow's congestion control, it is a load balancer, where a seed
+    may draw which links are slow but not how many, or a queue discipline: that of some ports, whose
     neighbours have the same. What an experiment gives hosts against a balancer's reordering is part
     of the balancer; the parameter `order` tells the points apart where it is not.
     """
@@ -191,7 +191,13 @@ def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     ]
     links = common["links"]
     if row.experiment:
+        moving = {change["link"] for change in scenario["changes"] if change["delay"]}
+        # Where a delay moves, the first one is drawn as the others are.
+        links = [{**one, "delay": ""} if one["name"] in moving else one for one in links]
         links = [{**link, "schedules": _times(link)} for link in links]
+        common["changes"] = [
+            {**change, "delay": change["delay"] is not None} for change in scenario["changes"]
+        ]
     ways = (*scenario["flows"], *scenario.get("stacks", ()))
     used = {way["cc"]["type"] for way in ways if way.get("cc")}
     under_test = [expression.cut(name)[0] for name in expression.split(algorithm(row))]

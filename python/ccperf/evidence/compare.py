@@ -73,7 +73,9 @@ class Row:
     @cached_property
     def verdict(self) -> Verdict:
         """What the row says in words, and of how many points."""
-        return verdict.verdict(self.differences, self.better, self.least, self.lacking)
+        metric = named(self.metric)
+        lack = "never" if metric and metric.asked_with else "missing"
+        return verdict.verdict(self.differences, self.better, self.least, self.lacking, lack)
 
     @property
     def size(self) -> Size:
@@ -120,7 +122,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Lack:
-    """A metric that a side has not for some seed at a point, where the one compared with it has."""
+    """A metric that a side has not for some seed at a point; as a rule the one compared with it
+    has."""
 
     experiment: str
     point: tuple[tuple[str, str], ...]
@@ -142,6 +145,8 @@ class Comparison:
     missing: Mapping[str, tuple[str, ...]]
     #: Values that only one side has.
     lacking: tuple[Lack, ...]
+    #: Where what a metric measures did not come to pass with some seed, of either side.
+    never: tuple[Lack, ...]
     #: How many cells were compared, and in how many of them a seed changes nothing.
     cells: int
     deterministic: int
@@ -207,6 +212,7 @@ def compare(
     keyed = {name: _by_key(cells, over) for name, cells in sides.items()}
     found: list[Row] = []
     lacking: list[Lack] = []
+    never: list[Lack] = []
     missing: dict[str, tuple[str, ...]] = {}
     compared: dict[tuple[str, Hashable], Cell] = {}
     for name in others:
@@ -221,6 +227,7 @@ def compare(
             asked = metrics_of(cell.point.experiment)
             found += _rows(cell, other, seeds, asked, name, over, least)
             lacking += _lacks(cell, other, seeds, asked, (base, name), over)
+            never += _nevers(cell, other, seeds, asked, (base, name), over)
         missing[name] = tuple(absent)
     rows = found if each else [_pooled(group) for group in _groups(found)]
     rows = _with_lacks(rows, base, lacking, each)
@@ -234,6 +241,7 @@ def compare(
         tuple(corrected(rows) if is_whole else rows),
         missing,
         tuple(lacking),
+        tuple(never),
         len(compared),
         sum(cell.is_deterministic for cell in compared.values()),
     )
@@ -313,6 +321,24 @@ def _lacks(
         for metric in metrics
         for name, own in zip(names, (0, 1), strict=True)
         if any(metric not in pair[own] and metric in pair[1 - own] for pair in values)
+    ]
+
+
+def _nevers(
+    base: Cell,
+    other: Cell,
+    seeds: Sequence[int],
+    metrics: Iterable[str],
+    names: tuple[str, str],
+    over: Over,
+) -> list[Lack]:
+    point, algorithm = _whose(base, over)
+    return [
+        Lack(base.point.experiment, point, metric, name, names[1], algorithm)
+        for metric in metrics
+        for name, cell in zip(names, (base, other), strict=True)
+        if (definition := named(metric))
+        if any(definition.is_never(cell.at(seed) or {}) for seed in seeds)
     ]
 
 

@@ -63,7 +63,7 @@ def figure(comparison: Comparison, metric: str | None) -> Figure:
                 (Line("y", 1.0 if is_ratio else 0.0, "ideal"),),
             ),
         ),
-        subjects=tuple(Subject(side) for side in comparison.sides),
+        subjects=tuple(Subject(side, algorithm=side) for side in comparison.sides),
         roles=(("ideal", base),),
     )
 

@@ -169,8 +169,23 @@ def _axis(parameter: str, members: Sequence[Cell]) -> tuple[Axis, dict[str, floa
     label, measure = _label(parameter, [cell.point.experiment for cell in members])
     sizes = {value: found for value in values if (found := _quantity(value))}
     if len(sizes) < len(values) or len({unit for _, unit in sizes.values()}) > 1:
-        return Axis(label, labels=tuple(values)), {v: float(i) for i, v in enumerate(values)}
+        values = _ordered(parameter, values, [cell.point.experiment for cell in members])
+        is_category = any(value not in sizes and not value.startswith("[") for value in values)
+        axis = Axis(label, labels=tuple(values), is_category=is_category)
+        return axis, {v: float(i) for i, v in enumerate(values)}
     return Axis(label, sizes[values[0]][1] or measure), {v: size for v, (size, _) in sizes.items()}
+
+
+def _ordered(parameter: str, values: Sequence[str], experiments: Sequence[str]) -> list[str]:
+    """Return values in the catalogue's order, then others as they come."""
+    known = [
+        str(value)
+        for name in dict.fromkeys(experiments)
+        for each in (NAMED[name].parameters if name in NAMED else ())
+        if each.name == parameter
+        for value in each.grid
+    ]
+    return [value for value in dict.fromkeys((*known, *values)) if value in values]
 
 
 def _label(parameter: str, experiments: Sequence[str]) -> tuple[str, str]:

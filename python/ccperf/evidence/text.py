@@ -10,7 +10,9 @@ from ccperf.evidence.verdict import effect_text
 from ccperf.runs.metrics import named
 
 if TYPE_CHECKING:
-    from ccperf.evidence.compare import Comparison, Row
+    from collections.abc import Iterable, Sequence
+
+    from ccperf.evidence.compare import Comparison, Lack, Row
     from ccperf.evidence.summary import Summary
     from ccperf.evidence.verdict import Extreme
 
@@ -100,20 +102,36 @@ def remarks(
 
 
 def _lacks(comparison: Comparison) -> list[str]:
-    """Who has no value where others have, by experiment and metric."""
-    points: dict[tuple[str, str, str], list[str]] = {}
-    for lack in comparison.lacking:
-        at = " ".join(f"{name}={value}" for name, value in lack.point)
-        points.setdefault((lack.who, lack.experiment, lack.metric), []).append(at)
+    """Who has no value where others have, and what never came, by experiment and metric."""
     texts = []
-    for (who, experiment, metric), ats in points.items():
-        unique = list(dict.fromkeys(ats))
-        some = "; ".join(filter(None, unique[:3])) + ("; ..." if len(unique) > 3 else "")
+    for (who, experiment, metric), ats in _by_metric(comparison.lacking).items():
+        definition = named(metric)
+        if not (definition and definition.asked_with):
+            texts.append(
+                f"{who} has no {metric} at {counted(len(ats), 'point')} of {experiment} where the"
+                f" other has one{_some(ats)}: these are not in the mean"
+            )
+    for (who, experiment, metric), ats in _by_metric(comparison.never).items():
         texts.append(
-            f"{who} has no {metric} at {counted(len(unique), 'point')} of {experiment} where the"
-            f" other has one{f' ({some})' if some else ''}: these are not in the mean"
+            f"never: {metric} of {who} did not come within the run, for some seed, at"
+            f" {counted(len(ats), 'point')} of {experiment}{_some(ats)}: such runs are not in the"
+            " mean"
         )
     return texts
+
+
+def _by_metric(lacks: Iterable[Lack]) -> dict[tuple[str, str, str], list[str]]:
+    """Points as texts, each once, by who lacks it, experiment and metric."""
+    points: dict[tuple[str, str, str], dict[str, None]] = {}
+    for lack in lacks:
+        at = " ".join(f"{name}={value}" for name, value in lack.point)
+        points.setdefault((lack.who, lack.experiment, lack.metric), {})[at] = None
+    return {key: list(ats) for key, ats in points.items()}
+
+
+def _some(ats: Sequence[str]) -> str:
+    some = "; ".join(filter(None, ats[:3])) + ("; ..." if len(ats) > 3 else "")
+    return f" ({some})" if some else ""
 
 
 def where(row: Row) -> str:

@@ -74,6 +74,8 @@ class Verdict:
     more_seeds: int | None
     #: Points at which only the other has a value: those of the base, and of the side.
     lacking: tuple[int, int] = (0, 0)
+    #: What that is called.
+    lack: str = "missing"
 
     @property
     def word(self) -> Word:
@@ -97,8 +99,8 @@ class Verdict:
             counts = {"less": self.less, **counts}
         there = [(self._text(direction), count) for direction, count in counts.items() if count]
         base, side = self.lacking
-        there += [("missing in the base", base)] if base else []
-        there += [("missing here", side)] if side else []
+        there += [(f"{self.lack} in the base", base)] if base else []
+        there += [(f"{self.lack} here", side)] if side else []
         text = ", ".join(f"{word} at {count}" if there[1:] else word for word, count in there)
         return f"{text} ({self.outlook})" if self.unknown else text
 
@@ -124,6 +126,7 @@ def verdict(
     better: Better,
     least: float = LEAST,
     lacking: tuple[int, int] = (0, 0),
+    lack: str = "missing",
 ) -> Verdict:
     """Return what differences at points say together; their probabilities are corrected.
 
@@ -149,6 +152,7 @@ def verdict(
         seeds=min((each.seeds for each in differences if each.basis != "exact"), default=1),
         more_seeds=max(known) if known and len(known) == len(wanted) else None,
         lacking=lacking,
+        lack=lack,
     )
 
 

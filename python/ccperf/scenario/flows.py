@@ -117,7 +117,8 @@ class Flow(Model):
     #: destination's: what priority queues look at. Over UDP with the two ECN bits.
     tos: TypeOfService = 0
     return_tos: TypeOfService = 0
-    #: Flows of one group are a class of their own in the metrics of completion times.
+    #: Flows of one group are a class of their own in the metrics of completion times; those that
+    #: never end have the metrics of flows there.
     group: str | None = None
     #: Differentiated services code points that the hosts write into all packets of the flow, there
     #: and back; the ECN bits stay as TCP has set them. 0: none. By these `DwrrQueueDisc` and its

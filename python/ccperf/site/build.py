@@ -131,17 +131,17 @@ def _write_overviews(found: Inventory, target: Output, memory: Memory) -> None:
 
     parts: dict[str, str] = {}
     for group in found.groups:
-        order = [name for names in found.compared(group.kind) for name in names]
+        looks = found.looks(group.kind)
         made_of = digest(
             [
                 group.name,
-                order,
+                looks,
                 [[page.algorithm, page.point, page.runs, page.stamp] for page in group.pages],
             ]
         )
         parts[group.name] = made_of
         if group.name and not memory.keeps(f"experiment {group.name}", made_of, target):
-            made = list(pages.experiment_pages(group, _scenario(group), order))
+            made = list(pages.experiment_pages(group, _scenario(group), looks))
             for name, content in made:
                 target.write(name, content)
             names = [name for name, _ in made]
@@ -208,7 +208,9 @@ def _write_common(target: Output, memory: Memory) -> None:
 
 
 def _scenario(group: Group) -> dict[str, Any]:
-    """Return the scenario of an experiment's first page."""
-    page = group.pages[0]
+    """Return the scenario of the point that an experiment's page shows first."""
+    from ccperf.site.experiment_data import first_page
+
+    page = first_page(group)
     with Store(page.record.database, "r") as store:
         return store.scenario(page.id)

@@ -13,8 +13,8 @@ from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
 from ccperf.present.figures import sweep
 from ccperf.present.figures.figure import Axis
-from ccperf.present.figures.palette import SUBJECTS
 from ccperf.runs.metrics import metric_named
+from ccperf.site.ordering import order_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -90,12 +90,30 @@ def first_view(group: Group) -> View:
     return View(axes, over, at, pages, made)
 
 
+def first_page(group: Group) -> Page:
+    """Return a page of the point that is shown first; the first of the group where none has it."""
+    view = first_view(group)
+    there = (p for p in view.pages if all(p.point.get(n) == at for n, at in view.at.items()))
+    return next(there, group.pages[0])
+
+
 def _axes(group: Group) -> dict[str, list[str]]:
-    """Return the values of each parameter, but not of one that follows from the others."""
+    """Return the values of each parameter, but not of one that follows from the others, or that
+    only says which algorithm it is."""
     follow = (
         group.described.following(page.point for page in group.pages) if group.described else ()
     )
-    return {name: values for name, values in group.axes.items() if values and name not in follow}
+
+    def says_who(name: str) -> bool:
+        pairs = {(page.algorithm, page.point.get(name)) for page in group.pages}
+        ends = ({pair[side] for pair in pairs} for side in (0, 1))
+        return len(pairs) > 1 and all(len(end) == len(pairs) for end in ends)
+
+    return {
+        name: values
+        for name, values in group.axes.items()
+        if values and name not in follow and not says_who(name)
+    }
 
 
 def _line(
@@ -120,10 +138,10 @@ def _made(page: Page) -> str:
     return f"{page.cell.backend} {page.cell.engine[:8]}{length}"
 
 
-def experiment_data(group: Group, order: Sequence[str]) -> dict[str, Any]:
+def experiment_data(group: Group, looks: Mapping[str, int]) -> dict[str, Any]:
     """Return the data of an experiment's page as plain values; numbers have six digits.
 
-    Algorithms have the looks of their places in the `order`, where there is one for each.
+    Algorithms have the `looks` that they have on all pages, where there is one for each.
     """
     view = first_view(group)
     against = plane(group)
@@ -134,14 +152,17 @@ def experiment_data(group: Group, order: Sequence[str]) -> dict[str, Any]:
         "title": group.title,
         "shape": group.answer.shape,
         "parameters": [
-            {"name": name, "values": values, "first": values.index(view.at[name])}
+            {
+                "name": name,
+                "values": values,
+                "first": values.index(view.at[name]),
+                "isWords": _are_words(group, name, values),
+            }
             for name, values in view.axes.items()
         ],
         "over": view.over,
         "algorithms": group.algorithms,
-        "looks": [order.index(name) for name in group.algorithms]
-        if len(order) <= len(SUBJECTS)
-        else [],
+        "looks": [looks[name] for name in group.algorithms] if looks else [],
         "metrics": [
             [name, metric.unit, metric.better, _kind(metric, group), metric.title]
             for name, metric in ((name, metric_named(name)) for name in group.metrics)
@@ -234,7 +255,16 @@ def picture(group: Group) -> Figure | None:
     lines = _lines(group, view, name) if name else {}
     if not name or not any(len(points) > 1 for points in lines.values()):
         return None
-    return sweep(metric_named(name), Axis(view.over, labels=tuple(view.axes[view.over])), lines)
+    values = view.axes[view.over]
+    words = _are_words(group, view.over, values)
+    return sweep(
+        metric_named(name), Axis(view.over, labels=tuple(values), is_category=words), lines
+    )
+
+
+def _are_words(group: Group, name: str, values: Sequence[str]) -> bool:
+    """Whether some values are neither numbers nor lists of them: nothing is between two."""
+    return any(order_key(group.described, name, value)[0] for value in values)
 
 
 def _first(group: Group, view: View) -> str:

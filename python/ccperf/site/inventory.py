@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.algorithms import registry, roles
 from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present.citation import bibliography, of_experiment
+from ccperf.present.figures.palette import looks_of
 from ccperf.runs.metrics import METRICS
 from ccperf.site.naming import slug
 from ccperf.site.ordering import order_key, sort_text
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue import Answer, Experiment
 
 
-#: Others are often compared with these.
-_USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
 #: From so many seeds on a page stays small, and in a site of more than so many pages each does.
 MANY_SEEDS = 5
 MANY_PAGES = 1000
@@ -305,8 +304,13 @@ class Inventory:
         groups = [group for group in self.groups if group.name and group.kind == kind]
         there = {name for group in groups for name in group.algorithms}
         declared = (name for g in groups if g.described for name in g.described.usual)
-        usual = [name for name in dict.fromkeys((*_USUAL, *declared)) if name in there]
+        usual = [name for name in dict.fromkeys((*registry.USUAL, *declared)) if name in there]
         return usual, sorted(there.difference(usual), key=sort_text)
+
+    def looks(self, kind: registry.Kind) -> dict[str, int]:
+        """How each algorithm of a kind looks on all pages; empty where they are too many."""
+        names = [name for names in self.compared(kind) for name in names]
+        return dict(zip(names, looks_of(names), strict=False))
 
     @property
     def runs(self) -> int:

@@ -77,10 +77,10 @@ class LoadOverview(Overview):
         """Return the lines that have values for a question."""
         return [line for group in self.rows(criterion) for line in _lines(group, criterion)]
 
-    def cells(self, base: str, line: Line, value: str) -> list[LoadCell]:
-        """Return the cells of a point's row, of each algorithm."""
+    def cells(self, base: str, line: Line, value: str, names: Sequence[str]) -> list[LoadCell]:
+        """Return the cells of a point's row, of each of these algorithms."""
         found = []
-        for name in self.algorithms:
+        for name in names:
             page = line.pages.get((value, name))
             summary = summarised(page, line.metric) if page else None
             row = self._row(base, line, name, page)
@@ -96,14 +96,14 @@ class LoadOverview(Overview):
 
     def _panel(self, base: str, line: Line) -> Multiple | None:
         series: dict[int, list[small.Point]] = {}
-        for subject, name in enumerate(self.algorithms[: small.MOST]):
+        for name, look in self.looks.items():
             points = list(self._ratios(base, line, name)) if name != base else []
             if points:
-                series[subject] = points
+                series[look] = points
         if not series:
             return None
         title = metric_named(line.metric).title
-        names = ", ".join(self.algorithms[subject] for subject in series)
+        names = ", ".join(name for name, look in self.looks.items() if look in series)
         drawing = small.lines(
             series,
             line.values,

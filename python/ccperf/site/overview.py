@@ -14,10 +14,10 @@ from ccperf.site import small
 from ccperf.site.differences import DifferenceCell, differences
 from ccperf.site.experiment_data import first_view, plane, summarised
 from ccperf.site.scores import CRITERIA
-from ccperf.site.tables import figures
+from ccperf.site.tables import MISSING, figures
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ccperf.algorithms import registry
     from ccperf.site.inventory import Group
@@ -40,6 +40,8 @@ class Multiple:
     title: str
     href: str
     drawing: Markup
+    #: The point that it is of, as far as there is a choice.
+    at: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Value:
 
     score: Score | None
     difference: DifferenceCell | None
+    #: Points at which what it measures never came, with some seed.
+    never: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +74,38 @@ class Overview:
         return [*usual, *others]
 
     @cached_property
+    def looks(self) -> dict[str, int]:
+        """How each algorithm looks on all pages; where they are too many, the first have one."""
+        found = self.scores.inventory.looks(self.kind)
+        return found or {name: i for i, name in enumerate(self.algorithms[: small.MOST])}
+
+    @cached_property
     def baselines(self) -> list[str]:
         """The algorithms that the others can be compared with; none if there is one alone."""
         found = self.scores.baselines(self.kind)
         return found if len({name for g in self.groups for name in g.algorithms}) > 1 else []
 
+    def columns(self, criterion: Criterion) -> list[str]:
+        """Return the algorithms that have a value, or never had one, for a question."""
+        groups = self.rows(criterion)
+        return [
+            name
+            for name in self.algorithms
+            if any(
+                self.scores.get(group.name, criterion.name, name)
+                or self.scores.never(group.name, criterion.name, name)
+                for group in groups
+            )
+        ]
+
+    def is_wide(self, names: Sequence[str]) -> bool:
+        """Whether these are so many columns that nothing has room beside them."""
+        return len(names) > _MOST_VALUES
+
     @property
-    def is_wide(self) -> bool:
-        """Whether there are so many columns that nothing has room beside them."""
-        return len(self.algorithms) > _MOST_VALUES
+    def is_wide_somewhere(self) -> bool:
+        """Whether some question's table is wide, so that nothing stands beside any of them."""
+        return any(self.is_wide(self.columns(criterion)) for criterion in self.criteria)
 
     @cached_property
     def criteria(self) -> list[Criterion]:
@@ -100,9 +127,10 @@ class Overview:
         return [
             Value(
                 self.scores.get(group.name, criterion.name, name),
-                against[name][group.name][criterion.name] if name in against else None,
+                _said(against[name][group.name][criterion.name]) if name in against else None,
+                self.scores.never(group.name, criterion.name, name),
             )
-            for name in self.algorithms
+            for name in self.columns(criterion)
         ]
 
     def _against(self, base: str) -> Mapping[str, Mapping[str, Mapping[str, DifferenceCell]]]:
@@ -138,7 +166,7 @@ class Overview:
             found = [summarised(page, name) for name in names]
             if at == view.at and found[0] and found[1]:
                 places.setdefault(page.algorithm, (found[0].mean, found[1].mean))
-        shown = {i: n for i, n in enumerate(self.algorithms[: small.MOST]) if n in places}
+        shown = {look: name for name, look in self.looks.items() if name in places}
         if not shown:
             return None
         x, y = (metric_named(name) for name in names)
@@ -150,7 +178,14 @@ class Overview:
             (_titled(x.title, x.unit), _titled(y.title, y.unit)),
             f"{x.title} and {y.title} of {told}",
         )
-        return Multiple(group.title, self.href(group, names[1], view.at), Markup(drawing))
+        several = (name for name, values in view.axes.items() if len(values) > 1)
+        where = ", ".join(f"{name} = {view.at[name]}" for name in several)
+        return Multiple(group.title, self.href(group, names[1], view.at), Markup(drawing), where)
+
+
+def _said(cell: DifferenceCell) -> DifferenceCell | None:
+    """Return a difference that says something: the baseline may have no runs there."""
+    return cell if cell.text != MISSING else None
 
 
 def _plane(group: Group) -> list[str]:

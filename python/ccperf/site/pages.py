@@ -15,7 +15,7 @@ from ccperf.algorithms import registry
 from ccperf.base import expression, prose
 from ccperf.experiments import what_if
 from ccperf.present.figures import svg, topology, web
-from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, metric_named
+from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, census, metric_named
 from ccperf.site import drawing, engine, experiment_data, printed, small
 from ccperf.site.algorithms import AlgorithmView
 from ccperf.site.deflated import compressed
@@ -30,7 +30,7 @@ from ccperf.verify import habits
 from ccperf.verify import page as fidelity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from ccperf.site.inventory import Group, Inventory
     from ccperf.site.overview import Overview
@@ -79,7 +79,12 @@ def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[tuple[str, 
         if front:
             yield from _other_answers(front)
     yield _page(
-        "metrics.html", "metrics.html", scopes=metric_views(), sampling=SAMPLING, classes=CLASSES
+        "metrics.html",
+        "metrics.html",
+        scopes=metric_views(),
+        sampling=SAMPLING,
+        classes=CLASSES,
+        census=census(),
     )
     yield _page("fidelity.html", "fidelity.html", text=fidelity)
     yield _page("ns3.html", "ns3.html", text=habits)
@@ -102,14 +107,14 @@ def _other_answers(front: Overview) -> Iterator[tuple[str, str]]:
 
 
 def experiment_pages(
-    group: Group, scenario: Mapping[str, Any], order: Sequence[str]
+    group: Group, scenario: Mapping[str, Any], looks: Mapping[str, int]
 ) -> Iterator[tuple[str, str]]:
     """Yield an experiment's page with its data and its picture; `scenario` is that of a run.
 
-    Algorithms look as on the front page, whose columns are in this `order`.
+    Algorithms have the `looks` that they have on all pages.
     """
     picture = experiment_data.picture(group)
-    data = experiment_data.experiment_data(group, order)
+    data = experiment_data.experiment_data(group, looks)
     stem = group.href.removesuffix(".html")
     if picture is not None:
         yield f"{stem}.svg", svg.draw(picture)
@@ -122,7 +127,7 @@ def experiment_pages(
         picture=picture,
         printed=printed.beside(group),
         drawing=topology.draw(scenario),
-        drawn_at=group.pages[0].point_text,
+        drawn_at=experiment_data.first_page(group).point_text,
     )
 
 
@@ -221,6 +226,7 @@ def _environment() -> Environment:
     )
     environment.filters["code"] = _code
     environment.filters["breakable"] = _breakable
+    environment.filters["parted"] = _parted
     environment.globals.update(
         version=__version__,
         headlines=headlines,
@@ -282,6 +288,11 @@ def _code(text: str) -> Markup:
         return str(escape(part.text))
 
     return Markup("".join(map(shown, prose.parts(text))))
+
+
+def _parted(name: str) -> Markup:
+    """Return a name that may be broken before its capitals: `Ecn|Sharp|Queue|Disc`."""
+    return Markup("<wbr>").join(map(escape, re.split(r"(?<=[a-z])(?=[A-Z])", name)))
 
 
 def _breakable(name: str) -> Markup:

@@ -21,6 +21,7 @@ from ccperf.evidence.summary import Summary, summarise
 from ccperf.evidence.verdict import effect_text, percent
 from ccperf.experiments.catalogue.answer import (
     CONVERGENCE,
+    EST_QUEUE,
     FCT,
     FCT_P99,
     JAIN,
@@ -121,7 +122,7 @@ CRITERIA = (
     Criterion(
         "delay",
         "Delay",
-        (SRTT, QUEUE),
+        (SRTT, QUEUE, EST_QUEUE),
         "more delay",
         "less delay",
         is_general=True,
@@ -256,11 +257,20 @@ class Scores:
             for group in self.groups
             for criterion, found in self._recall(group, "scores", partial(_columns, group)).items()
         }
+        self._never: dict[tuple[str, str], dict[str, int]] = {
+            (group.name, criterion): dict(found)
+            for group in self.groups
+            for criterion, found in self._recall(group, "never", partial(_nevers, group)).items()
+        }
         self._rows: dict[str, list[Row]] = {}
 
     def get(self, group: str, criterion: str, algorithm: str) -> Score | None:
         """Return a cell of the matrix; None without a value."""
         return self._scores[group, criterion].get(algorithm)
+
+    def never(self, group: str, criterion: str, algorithm: str) -> int:
+        """Return at how many points what a cell measures never came, with some seed."""
+        return self._never[group, criterion].get(algorithm, 0)
 
     def groups_with(self, criterion: Criterion) -> list[Group]:
         """Return the experiments that have a value of a criterion."""
@@ -342,7 +352,9 @@ def _rest(rows: Sequence[Row], *, is_all: bool) -> str:
         return f"equal within {percent(LEAST)} in {'everything' if is_all else 'the rest'}"
     said = _listed([f"{count} {word}" for word, count in words.most_common()])
     unknown = [row for row in rows if row.verdict.word == "not known yet"]
-    more = " (one seed tells little: bench with --seed 1..10)" if _are_of_one_seed(unknown) else ""
+    more = (
+        " (one seed tells little: bench with `--seed 1..10`)" if _are_of_one_seed(unknown) else ""
+    )
     return f"{'' if is_all else 'the other '}{counted(len(rows), 'comparison')}: {said}{more}"
 
 
@@ -371,6 +383,22 @@ def _columns(group: Group) -> dict[str, dict[str, list[Any]]]:
         }
         for criterion in CRITERIA
     }
+
+
+def _nevers(group: Group) -> dict[str, dict[str, int]]:
+    """Return at how many points of one experiment a metric never came, by criterion, algorithm."""
+    cells = _comparable(group)
+    found: dict[str, dict[str, int]] = {}
+    for criterion in CRITERIA:
+        asked = criterion.metric_of(group)
+        metric = metric_named(asked) if asked else None
+        counts = {
+            name: sum(any(map(metric.is_never, cell.metrics.values())) for cell in members)
+            for name, members in cells.items()
+            if metric and metric.asked_with
+        }
+        found[criterion.name] = {name: count for name, count in counts.items() if count}
+    return found
 
 
 def _score_of(values: list[Any]) -> Score:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from ccperf.present.figures import geometry
+from ccperf.present.figures.palette import SUBJECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,15 +18,21 @@ _WIDTH, _HEIGHT = 220, 140
 _LEFT, _RIGHT, _TOP, _BOTTOM = 36, 212, 19, 108
 _MIDDLE = (_LEFT + _RIGHT) // 2
 #: More subjects than these do not look different enough.
-MOST = 10
-#: Circle, square, triangle, diamond, triangle on its head: with ten colours all are apart.
-_MARKS = (
-    "M{x} {y}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
-    "M{x} {y}m-3.6-3.6h7.2v7.2h-7.2z",
-    "M{x} {y}m0-5l4.6 8.4h-9.2z",
-    "M{x} {y}m0-5l5 5l-5 5l-5-5z",
-    "M{x} {y}m0 5l4.6-8.4h-9.2z",
-)
+MOST = len(SUBJECTS)
+#: Markers as `palette.SUBJECTS` names them.
+_MARKS = {
+    "o": "M{x} {y}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "s": "M{x} {y}m-3.6-3.6h7.2v7.2h-7.2z",
+    "^": "M{x} {y}m0-5l4.6 8.4h-9.2z",
+    "D": "M{x} {y}m0-5l5 5l-5 5l-5-5z",
+    "v": "M{x} {y}m0 5l4.6-8.4h-9.2z",
+    "P": "M{x} {y}m-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+    "X": "M{x} {y}m0-2.1l2.1-2.1l2.1 2.1l-2.1 2.1l2.1 2.1l-2.1 2.1l-2.1-2.1l-2.1 2.1l-2.1-2.1"
+    "l2.1-2.1l-2.1-2.1l2.1-2.1z",
+    "<": "M{x} {y}m-5 0l8.4-4.6v9.2z",
+    ">": "M{x} {y}m5 0l-8.4-4.6v9.2z",
+    "p": "M{x} {y}m0-4.6l4.4 3.2l-1.7 5.1h-5.4l-1.7-5.1z",
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Point:
 
 def mark(subject: int, x: float, y: float) -> str:
     """Return the outline of a subject's mark, which tells it without its colour."""
-    return _MARKS[subject % len(_MARKS)].format(x=f"{x:.4g}", y=f"{y:.4g}")
+    return _MARKS[SUBJECTS[subject].marker].format(x=f"{x:.4g}", y=f"{y:.4g}")
 
 
 def plane(points: Mapping[int, tuple[float, float]], titles: tuple[str, str], alt: str) -> str:
@@ -74,9 +81,9 @@ def lines(
     ticks = [(across(i), text) for i, text in enumerate(labels) if i % every == 0]
     parts = _frame(ticks, up.ticks(4), titles)
     parts.append(f'<path class="one" d="M{_LEFT} {up.at(1):.4g}H{_RIGHT}"/>')
-    for subject, points in series.items():
+    for order, (subject, points) in enumerate(series.items()):
         # Beside each other, so that no interval hides another.
-        beside = (subject - (len(series) - 1) / 2) * min(3.0, 0.5 * step / len(series))
+        beside = (order - (len(series) - 1) / 2) * min(3.0, 0.5 * step / len(series))
         at = [(across(one.x) + beside, up.at(one.y)) for one in points]
         spread = "".join(
             f"M{x:.4g} {up.at(max(least, one.low)):.4g}V{up.at(min(most, one.high)):.4g}"
@@ -136,9 +143,26 @@ def _frame(
         f'<path class="frame" d="M{_LEFT} {_TOP}V{_BOTTOM}H{_RIGHT}"/>',
         *(f'<text x="{x:.4g}" y="{_BOTTOM + 12}">{escape(text)}</text>' for x, text in across),
         *(f'<text class="up" x="{_LEFT - 4}" y="{y + 3:.4g}">{text}</text>' for y, text in up),
-        f'<text class="title" x="{_MIDDLE}" y="{_HEIGHT - 6}">{escape(titles[0])}</text>',
+        f'<text class="title" x="{_across(titles[0])}" y="{_HEIGHT - 6}"{_fitted(titles[0])}>'
+        f"{escape(titles[0])}</text>",
         f'<text class="title at" x="2" y="10">{escape(titles[1])}</text>',
     ]
+
+
+#: How wide a letter may be, and how much room the title of the x axis has.
+_LETTER, _ROOM = 5.2, _WIDTH - 8
+
+
+def _across(title: str) -> int:
+    """Return the middle of the title of the x axis: of a long one that of the whole figure."""
+    return _MIDDLE if _LETTER * len(title) <= 2 * (_WIDTH - _MIDDLE) - 8 else _WIDTH // 2
+
+
+def _fitted(title: str) -> str:
+    """Return what makes a title as narrow as it has to be."""
+    if _LETTER * len(title) <= _ROOM:
+        return ""
+    return f' textLength="{_ROOM}" lengthAdjust="spacingAndGlyphs"'
 
 
 def _svg(parts: Sequence[str], alt: str) -> str:

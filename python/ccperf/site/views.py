@@ -59,7 +59,9 @@ class Headline:
         """How it is made of the metric's values, in words."""
         metric = self.definition
         if metric.scope == "class":
-            return "of the transfers that ended"
+            plain = METRICS[self.metric.rpartition(".")[2]]
+            is_of_flows = plain.scope == "flow"
+            return f"{plain.over_flows} over them" if is_of_flows else "of the transfers that ended"
         if metric.scope == "network":
             return "all flows together"
         over = "flows" if metric.scope == "flow" else "bottlenecks"
@@ -141,6 +143,8 @@ class Interval:
     order: str
     #: Both with all digits, and how many seeds.
     full: str
+    #: `never in 1 of 3`, where what it is of did not come with each seed.
+    never: str = ""
 
 
 class PageView:
@@ -201,16 +205,22 @@ class PageView:
 def interval(page: Page, name: str) -> Interval:
     """Return a metric's mean over the seeds of a page."""
     metric = metric_named(name)
-    values = [found[name] for found in page.cell.metrics.values() if name in found]
+    of_seeds = page.cell.metrics.values()
+    values = [found[name] for found in of_seeds if name in found]
+    never = sum(map(metric.is_never, of_seeds))
     if not values:
-        return Interval(tables.MISSING, "", "", "no samples")
+        return Interval(*(("never", "", "", "never") if never else _NOTHING))
     summary = summarise(values)
     places = 0 if metric.kind == "count" and len(values) == 1 else 2
     full = repr(summary.mean)
     if summary.half_width is not None:
         full += f" ± {summary.half_width!r}, {summary.n} seeds"
     spread = tables.spread(summary.half_width, places)
-    return Interval(tables.number(summary.mean, places), spread, f"{summary.mean:.6g}", full)
+    said = f"never in {never} of {len(of_seeds)}" if never else ""
+    return Interval(tables.number(summary.mean, places), spread, f"{summary.mean:.6g}", full, said)
+
+
+_NOTHING = (tables.MISSING, "", "", "no samples")
 
 
 @dataclass(frozen=True)
@@ -268,6 +278,12 @@ class RunView:
     def headlines(self) -> list[Headline]:
         """The columns of the table of seeds."""
         return headlines(self._group)
+
+    @property
+    def answers(self) -> list[tuple[Headline, Interval]]:
+        """What the page says first: the headlines that there are values of."""
+        found = zip(self.headlines, self.row.headlines, strict=True)
+        return [(headline, of) for headline, of in found if of.text != tables.MISSING]
 
     @property
     def live(self) -> LiveView:
@@ -458,6 +474,6 @@ def _reasons(result: Result) -> list[Reason]:
 
 def _headline(name: str, metrics: Mapping[str, float]) -> Column:
     if name not in metrics:
-        return Column(tables.MISSING, "")
+        return Column("never" if metric_named(name).is_never(metrics) else tables.MISSING, "")
     places = 0 if metric_named(name).kind == "count" else 2
     return Column(tables.number(metrics[name], places), f"{metrics[name]:.6g}")

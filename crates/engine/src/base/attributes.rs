@@ -89,8 +89,11 @@ pub(crate) use param;
 pub struct Spec {
     /// ns-3's class name without the namespace, e.g. `TcpCubic`.
     pub ns3: &'static str,
-    /// The names Linux and its tools use; the first is the preferred one.
+    /// The short names, Linux's and those of its tools where these have it; the first is the
+    /// preferred one.
     pub linux: &'static [&'static str],
+    /// Whether the first one is what mainline Linux calls it.
+    pub is_in_linux: bool,
     /// One sentence.
     pub doc: &'static str,
     /// RFC or paper that defines it.

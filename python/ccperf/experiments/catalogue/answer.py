@@ -19,8 +19,8 @@ Shape: TypeAlias = Literal["sweep", "ratio", "plane", "time"]
 class Answer:
     """What an experiment's tables and figures show first."""
 
-    #: Two to four, the one that matters most first; a class of transfers stands before a point,
-    #: `small.p99_fct_l4`.
+    #: Two to four, the one that matters most first; a class of transfers or a group of flows stands
+    #: before a point, `small.p99_fct_l4`.
     metrics: tuple[str, ...]
     #: The parameter of the x axis; "" for one without parameters.
     over: str = ""
@@ -28,7 +28,9 @@ class Answer:
 
 
 USED, THROUGHPUT = "used_capacity_l1", "mean_agg_throughput_l4"
-SRTT, QUEUE = "mean_srtt_l4", "p99_sojourn_l2"
+SRTT, SRTT_P99, QUEUE = "mean_srtt_l4", "p99_srtt_l4", "p99_sojourn_l2"
+#: As senders see it: of each flow one, where the queue of a link is one for all.
+EST_QUEUE = "mean_est_qdelay_l4"
 #: Of seconds. In the 30 ms of a sample one flow's packets pass, then another's: two flows that
 #: share every second fairly have 0.6 there.
 JAIN = "mean_jains_fairness_1s_l4"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ccperf import _native
 from ccperf.errors import UsageError
 from ccperf.experiments.catalogue import shared
-from ccperf.experiments.catalogue.answer import JAIN, QUEUE, SRTT, USED, Answer
+from ccperf.experiments.catalogue.answer import EST_QUEUE, JAIN, SRTT_P99, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter, Value, times
 from ccperf.scenario import profiles
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The numbers of flows of the algorithm under test and of the other.
 MIXES = ("1:0", "1:1", "1:3", "3:1", "3:3", "0:1")
+#: The two groups of flows.
+TESTED, OTHER = "tested", "other"
 #: What the other's sockets are asked for: no ECN, RFC 3168 or AccECN.
 _ASKED: dict[str, dict[str, str]] = {
     "off": {},
@@ -39,7 +41,8 @@ class L4s(Experiment):
     usual: ClassVar[tuple[str, ...]] = ("TcpPrague",)
     recovery = profiles.PROFILES["linux"]["recovery"]
     stop_time = "30s"
-    answer = Answer((QUEUE, USED, JAIN, SRTT), "rate")
+    # Of the link there is one queueing delay for all: beside classic traffic, that of the other.
+    answer = Answer((f"{TESTED}.{EST_QUEUE}", USED, JAIN, f"{TESTED}.{SRTT_P99}"), "rate")
     parameters = (
         Parameter("against", "cc", ("TcpCubic",), "TcpCubic", "The algorithm that it meets."),
         Parameter(
@@ -87,7 +90,9 @@ class L4s(Experiment):
         plain = profiles.tcp("linux")
         other = {**plain, **_ASKED[setup["ecn"]]}
         flows = [
-            replace(flow, tcp=plain if i < counts[0] else other)
+            replace(flow, tcp=plain, group=TESTED)
+            if i < counts[0]
+            else replace(flow, tcp=other, group=OTHER)
             for i, flow in enumerate(shared.greedy(setup, names, each, self.starts(setup)))
         ]
         return dumbbell(

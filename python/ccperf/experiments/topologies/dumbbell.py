@@ -97,6 +97,7 @@ class DumbbellFlow:
     #: Names of its ends, which flows may share; ``src_0`` and ``dst_0``, ... if not given.
     source: str | None = None
     destination: str | None = None
+    group: str | None = None
     #: Attributes of its sockets, over those of `SOCKET`; none over UDP.
     tcp: Mapping[str, Any] = field(default_factory=dict)
 
@@ -195,6 +196,7 @@ def dumbbell(
                     "dscp": flow.dscp,
                     "return_dscp": flow.return_dscp,
                     "transport": flow.transport,
+                    "group": flow.group,
                     "tcp": {**SOCKET, **flow.tcp} if flow.transport == "TCP" else flow.tcp,
                 }
                 for flow, source, destination in zip(flows, senders, receivers, strict=True)

@@ -20,7 +20,7 @@ def distribution(flows: FlowSeries) -> Figure:
     """Empirical distribution functions of throughput (l4) and smoothed RTT of each flow.
 
     A point (v, p) says that the share p of the grid's values is at most v. Dotted: the optimum, an
-    equal share of the bottleneck's rate and the propagation RTT.
+    equal share of what the bottleneck can carry of payload, and the propagation RTT.
     """
     optimum = Optimum(flows)
     rate, rtt = constant(common(optimum.rate)), constant(common(optimum.rtt))

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf.algorithms.user_code.names import label
+from ccperf.base.expression import bare
 from ccperf.base.wording import counted
+from ccperf.present.figures.palette import SUBJECTS, Look, looks, looks_of, places
 
 if TYPE_CHECKING:
     from ccperf.runs.metrics import FlowSeries
@@ -41,6 +43,8 @@ class Subject:
 
     name: str
     run: str = ""
+    #: Whose look it has, if nothing else in the figure is of the same algorithm.
+    algorithm: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Axis:
     upper: float | None = None
     #: Names of the values 0, 1, ...: what is shown are words, or numbers at equal distances.
     labels: tuple[str, ...] = ()
+    #: Whether these are words, with nothing between them.
+    is_category: bool = False
     #: Whether its scale is logarithmic.
     is_log: bool = False
     #: Whether its values are factors: an interval reaches as far down as up by ratio.
@@ -74,8 +80,8 @@ class Series:
     role: Role
     #: With role `subject`: index into `Figure.subjects`.
     subject: int = 0
-    #: With shape `line`: y is known to ± this (of factors, that much up); 0 where it is exact, NaN
-    #: where it is not known.
+    #: With shapes `line` and `points`: y is known to ± this (of factors, that much up); 0 where it
+    #: is exact, NaN where it is not known.
     half_width: Floats | None = None
     #: Drawn dashed: something that belongs to its subject besides its main series.
     is_dashed: bool = False
@@ -151,6 +157,29 @@ class Figure:
             return tuple(range(len(self.subjects)))
         return tuple(self.entries.index(subject.run) for subject in self.subjects)
 
+    @cached_property
+    def own_looks(self) -> tuple[int, ...]:
+        """Which of `SUBJECTS` each entry looks like, where each is an algorithm of its own; else
+        nothing."""
+        algorithms = [self._algorithm(index) for index in range(len(self.entries))]
+        is_each = all(algorithms) and len(set(algorithms)) == len(algorithms)
+        return looks_of(algorithms) if is_each else ()
+
+    def _algorithm(self, entry: int) -> str:
+        """Return whose entry it is: the one that its name begins with, or that all of it has."""
+        named = self.entries[entry].partition(" ")[0].rstrip(",")
+        if bare(named) in places():
+            return named
+        of = zip(self.subjects, self.entry_of, strict=True)
+        own = {subject.algorithm for subject, at in of if at == entry}
+        return own.pop() if len(own) == 1 else ""
+
+    @cached_property
+    def looks(self) -> tuple[Look, ...]:
+        """How each entry looks."""
+        own = tuple(SUBJECTS[look] for look in self.own_looks)
+        return own or looks(len(self.entries))
+
     @property
     def is_crowded(self) -> bool:
         """Whether there is too much to tell apart one by one: colours form a scale."""
@@ -161,8 +190,8 @@ def of_flows(flows: FlowSeries) -> tuple[Subject, ...]:
     """Return the flows of one run as subjects: `flow_1`, or `flow_1 TcpCubic` where algorithms
     meet."""
     names = [label(algorithm) for algorithm in flows.algorithms]
-    if len(set(names)) < 2:
-        return tuple(map(Subject, flows.names))
+    several = len(set(names)) > 1
     return tuple(
-        Subject(f"{flow} {name}".strip()) for flow, name in zip(flows.names, names, strict=True)
+        Subject(f"{flow} {name}".strip() if several else flow, algorithm=algorithm)
+        for flow, name, algorithm in zip(flows.names, names, flows.algorithms, strict=True)
     )

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 #: Room between data and the end of an axis that has no end of its own, in parts of its length.
 MARGIN = 0.06
+#: An axis without ends of its own is at least so long, in parts of its values: what differs by less
+#: than a hundredth is not to look like much.
+LEAST = 0.01
 #: Intervals of factors are cut where they go beyond all values by this factor. Of few seeds some
 #: are so long that they would leave no room for anything else.
 LONGEST = 1.5
@@ -43,6 +46,9 @@ def limits(axis: Axis, low: float, high: float) -> tuple[float, float]:
     """Return where an axis begins and ends: as it says, else a little beyond the data."""
     if not low <= high:  # no data
         low, high = 0.0, 1.0
+    lacking = LEAST * max(abs(low), abs(high)) - (high - low)
+    if axis.lower is None and axis.upper is None and not axis.is_log and lacking > 0:
+        low, high = low - lacking / 2, high + lacking / 2
     start = low if axis.lower is None else axis.lower
     end = high if axis.upper is None else axis.upper
     if axis.is_log and start > 0:

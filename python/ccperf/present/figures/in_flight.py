@@ -22,15 +22,16 @@ def in_flight(flows: FlowSeries) -> Figure:
 
     One point per flow and, with several flows, the joint operating point: their aggregate
     throughput and the mean of their mean sRTTs over all that is in flight. Star: the optimum,
-    the bottleneck's rate (its mean over time) at the propagation RTT (its mean over the flows)
-    with one bandwidth-delay product in flight. Dotted: an ideal network of that rate and RTT,
-    whose throughput grows until the pipe is full and whose delay grows from there on.
+    what the bottleneck can carry of payload (its mean over time) at the propagation RTT (its mean
+    over time and flows) with one bandwidth-delay product in flight. Dotted: an ideal network of
+    that rate and RTT, whose throughput grows until the pipe is full and whose delay grows from
+    there on.
     """
     optimum = Optimum(flows)
     filled, throughput, srtt = mean(flows.in_flight), mean(flows.throughput_l4), mean(flows.srtt)
     count = len(flows.names)
     best_rate = float(mean(optimum.rate).sum())
-    best_rtt = float(optimum.rtt.mean())
+    best_rtt = float(mean(optimum.rtt).mean())
     best_filled = float(mean(optimum.in_flight).sum())
     known = bool(np.isfinite(best_filled))
     joint_filled = float(filled.sum())

@@ -256,8 +256,21 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
             along.set_minor_formatter(NullFormatter())
     if panel.x.labels:
         axes.set_xticks(range(len(panel.x.labels)), labels=panel.x.labels)
+        if not _has_room(axes, figure, panel.x.labels):
+            axes.tick_params(axis="x", labelrotation=25)
+            for text in axes.get_xticklabels():
+                text.set(ha="right", rotation_mode="anchor")
     if panel.y.labels:
         axes.set_yticks(range(len(panel.y.labels)), labels=panel.y.labels)
+
+
+def _has_room(axes: Axes, figure: Figure, labels: Sequence[str]) -> bool:
+    """Whether words can stand side by side beneath the axis."""
+    side_by_side = len(figure.panels) if figure.side_by_side else 1
+    canvas = axes.get_figure(root=True)
+    room = 72 * (canvas.get_figwidth() if canvas else COLUMN) / side_by_side - 30
+    size = FontProperties(size=matplotlib.rcParams["xtick.labelsize"]).get_size_in_points()
+    return len(labels) * (max(map(len, labels)) + 1) * 0.57 * size <= room
 
 
 def _most_ticks(axes: Axes, figure: Figure) -> int:
@@ -293,10 +306,14 @@ def _draw_line(axes: Axes, line: Line) -> None:
 
 def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> None:
     if series.role == "subject":
-        style = subject_style(figure.entry_of[series.subject], len(figure.entries))
+        style = subject_style(figure, figure.entry_of[series.subject])
     else:
         style = _role_style(series.role)
     if series.shape == "points":
+        if interval := series.interval(panel.y):
+            low, high = interval
+            width = _wide(0.9)["linewidth"]
+            axes.vlines(series.x, low, high, colors=style["color"], linewidths=width)
         axes.plot(series.x, series.y, **{**style, "linestyle": "", **_point_style(series.role)})
         return
     if series.shape == "ticks":
@@ -352,11 +369,11 @@ def _point_style(role: Role) -> dict[str, Any]:
     return {"clip_on": False, "zorder": zorder, "markeredgewidth": 0.8}
 
 
-def subject_style(entry: int, entries: int) -> dict[str, Any]:
+def subject_style(figure: Figure, entry: int) -> dict[str, Any]:
     """Return how one entry of many looks: apart in colour and marker, or along the scale."""
-    look = looks(entries)[entry]
+    look = figure.looks[entry]
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker}
-    if entries > len(SUBJECTS):
+    if len(figure.entries) > len(SUBJECTS):
         return style | {"alpha": 0.8}
     cycle = matplotlib.rcParams["axes.prop_cycle"]
     if cycle == matplotlib.rcParamsDefault["axes.prop_cycle"]:
@@ -378,7 +395,7 @@ def _legend(figure: Figure, bar: bool) -> list[tuple[str, Line2D]]:
     several = len(figure.entries) > 1
     if not bar and (several or figure.roles):
         for index, name in enumerate(figure.entries):
-            style = subject_style(index, len(figure.entries))
+            style = subject_style(figure, index)
             entries.append((name, _handle(style, "subject", shapes, several)))
     for role, label in figure.roles:
         entries.append((label, _handle(_role_style(role), role, shapes, True)))

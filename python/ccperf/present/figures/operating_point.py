@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def operating_point(flows: FlowSeries) -> Figure:
     """Mean throughput (l4) against mean smoothed RTT, one point per flow: up and left is better.
 
-    Star: the optimum, an equal share of the bottleneck's rate (its mean over time) at the
-    propagation RTT; one star where all flows have the same.
+    Star: the optimum, an equal share of what the bottleneck can carry of payload at the propagation
+    RTT (both means over time); one star where all flows have the same.
     """
     optimum = Optimum(flows)
     throughput, srtt = mean(flows.throughput_l4), mean(flows.srtt)
-    best_rate, best_rtt = mean(optimum.rate), optimum.rtt
+    best_rate, best_rtt = mean(optimum.rate), mean(optimum.rtt)
     if common(best_rate) is not None and common(best_rtt) is not None:
         best_rate, best_rtt = best_rate[:1], best_rtt[:1]
     points = [

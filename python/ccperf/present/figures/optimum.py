@@ -1,8 +1,9 @@
-"""Where a run would be best: the bottleneck's rate, without a queue.
+"""Where a run would be best: all that the bottleneck can carry, without a queue.
 
 Kleinrock's operating point: all of the rate is used, and the round-trip time is that of
-propagation alone; one bandwidth-delay product (rate x RTT) is in flight then. The rate is the
-configured one, on the wire, so payload comes up to 1448/1502 = 96.4 % of it (segments of 1448 B).
+propagation alone; one bandwidth-delay product (rate x RTT) is in flight then. Throughput is
+payload, so the rate is what headers leave of the configured one, as in mean_goodput_share_l7:
+1448/1502 = 96.4 % of it for segments of 1448 B.
 """
 
 from __future__ import annotations
@@ -27,14 +28,15 @@ class Optimum:
 
     @cached_property
     def rate(self) -> Floats:
-        """Equal share of the bottleneck's configured rate, in Mbps, shape (n - 1, flows)."""
-        share: Floats = self.flows.bottleneck_rate / self.flows.sharing
+        """Equal share of the payload that the bottleneck carries, in Mbps, shape (n - 1, flows)."""
+        carried = self.flows.bottleneck_rate * self.flows.payload_share
+        share: Floats = carried / self.flows.sharing
         return share
 
     @property
     def rtt(self) -> Floats:
-        """Round-trip time without a queue, in ms, shape (flows,)."""
-        return self.flows.base_rtt
+        """Round-trip time of the path without a queue, in ms, shape (n - 1, flows)."""
+        return self.flows.path_rtt
 
     @cached_property
     def in_flight(self) -> Floats:

@@ -6,14 +6,18 @@ ordered so that neighbours differ in lightness, too. Each has its marker, for pr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ccperf.algorithms import registry
+from ccperf.base.expression import bare
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ccperf.present.figures.figure import Role
 
@@ -41,6 +45,10 @@ SUBJECTS = (
     Look("#888888", "#8f979e", "p"),
 )
 
+#: The looks in the order in which they are given to those who have none of their own: first those
+#: that none of the usual algorithms has.
+SPARE = (5, 6, 7, 8, 9, 4, 3, 2, 1, 0)
+
 _MAGENTA = ("#cc00cc", "#ff7dff")
 ROLES: Mapping[Role, Look] = {
     "optimum": Look(*_MAGENTA, "*"),
@@ -63,6 +71,41 @@ WIDTHS = {"column": COLUMN, "ieee": 3.5, "ieee-page": 7.16, "acm": 3.33, "acm-pa
 _VIRIDIS = ("440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725").split()
 _ON_WHITE = (0.0, 0.78)
 _ON_DARK = (0.35, 1.0)
+
+
+def looks_of(names: Sequence[str]) -> tuple[int, ...]:
+    """Return which of `SUBJECTS` each algorithm looks like; none where they are too many.
+
+    The same one has the same look in all figures and on all pages. Of several that want one, the
+    first in the registry has it, the usual ones before all; the others, and what is a user's, take
+    one of `SPARE`, in their order. `site/static/axes.js` does the same.
+    """
+    if len(set(names)) > len(SUBJECTS):
+        return ()
+    known = places()
+    ranked = sorted((known.get(bare(name), math.inf), i) for i, name in enumerate(names))
+    free = list(SPARE)
+    found: dict[str, int] = {}
+    for place, index in ranked:
+        if (name := names[index]) not in found:
+            wanted = int(place) % len(SUBJECTS) if place < math.inf else free[0]
+            found[name] = wanted if wanted in free else free[0]
+            free.remove(found[name])
+    return tuple(found[name] for name in names)
+
+
+@cache
+def places() -> Mapping[str, int]:
+    """Return the place of each algorithm among those of its kind, the usual ones first."""
+    return {
+        name: place
+        for kind in registry.WORDS
+        for place, name in enumerate(dict.fromkeys((*_usual(kind), *registry.algorithms(kind))))
+    }
+
+
+def _usual(kind: registry.Kind) -> Sequence[str]:
+    return registry.USUAL if kind == "cc" else ()
 
 
 @cache

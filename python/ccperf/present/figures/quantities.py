@@ -113,10 +113,9 @@ def bottlenecks(flows: FlowSeries) -> list[int]:
 def optima(flows: FlowSeries) -> dict[str, Floats]:
     """Return the best that the network allows, over time, where it is the same for all flows."""
     optimum = Optimum(flows)
-    rtt = common(optimum.rtt)
     found = {
         "throughput": common(optimum.rate),
-        "srtt": None if rtt is None else np.full(flows.time.shape, float(rtt)),
+        "srtt": common(optimum.rtt),
         "in_flight": common(optimum.in_flight),
     }
     return {name: values for name, values in found.items() if values is not None}

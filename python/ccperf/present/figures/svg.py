@@ -23,7 +23,7 @@ from ccperf.present.figures.geometry import (
     marked,
     ticks,
 )
-from ccperf.present.figures.palette import COLUMN, HEIGHTS, ROLES, Look, looks
+from ccperf.present.figures.palette import COLUMN, HEIGHTS, ROLES, Look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -156,7 +156,7 @@ class _Drawing:
     def __init__(self, figure: Figure, detail: Detail) -> None:
         self.figure = figure
         self.detail = detail
-        self.looks = looks(len(figure.entries))
+        self.looks = figure.looks
         stacked = len(figure.panels) > 1 and not figure.side_by_side
         self.rows = len(figure.panels) if stacked else 1
         self.columns = len(figure.panels) // self.rows
@@ -228,6 +228,13 @@ class _Drawing:
                 yield self._line(series, panel, x, y, width, height)
         yield "</svg>"
         points = [one for one in panel.series if one.shape == "points"]
+        for series in points:
+            if interval := series.interval(panel.y):
+                ends = [top + height - y.places(end, height) for end in interval]
+                at = zip((left + x.places(series.x, width)).tolist(), *ends, strict=True)
+                path = "".join(f"M{place} {low}V{high}" for place, low, high in at)
+                entry = self.figure.entry_of[series.subject]
+                yield f'<path class="n c{entry}" d="{path}"/>'
         for series in sorted(points, key=lambda one: _POINT_ORDER.get(one.role, 0)):
             known = np.isfinite(series.x) & np.isfinite(series.y)
             at = zip(

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ccperf.errors import UsageError
-from ccperf.present.figures.figure import Axis, Figure, Panel, Series, Subject
+from ccperf.present.figures.figure import Axis, Figure, Panel, Series, Shape, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ccperf.runs.metrics import Metric
+
+
+#: How far apart points over one word are, and how much room all of them take; words are 1 apart.
+_APART, _ROOM = 0.12, 0.7
 
 
 def sweep(
@@ -26,6 +31,8 @@ def sweep(
 ) -> Figure:
     """Return the figure of `lines`: by algorithm, (parameter, mean, half width of its interval).
 
+    Over words nothing joins the points, and those of an algorithm stand beside the others'.
+
     `over` is the parameter's name and `y_label` the metric in words, where the figure is not to
     have the label of the x axis and the metric's name. Of factors (`is_factor`) the half width is
     that of the upper half. Raises `UsageError` if no algorithm has two
@@ -35,12 +42,15 @@ def sweep(
     if all(len(points) < 2 for points in lines.values()):
         raise UsageError("sweep", f"`{over}` has fewer than two values there; nothing to draw")
     series = []
+    shape: Shape = "points" if x.is_category else "line"
+    apart = min(_APART, _ROOM / len(lines)) if x.is_category else 0.0
     for index, points in enumerate(lines.values()):
         at, means, halves = zip(*sorted(points), strict=True)
         known = [np.nan if half is None else half for half in halves]
-        series.append(
-            Series(np.array(at), np.array(means), "line", "subject", index, np.array(known))
-        )
+        places = np.array(at) + apart * (index - (len(lines) - 1) / 2)
+        series.append(Series(places, np.array(means), shape, "subject", index, np.array(known)))
+    if x.is_category:
+        x = replace(x, lower=-0.5, upper=len(x.labels) - 0.5)
     least = min(float(one.y.min()) for one in series)
     y = Axis(
         y_label or metric.name,
@@ -52,8 +62,8 @@ def sweep(
     return Figure(
         name=f"{metric.name}_over_{over}",
         title=f"{y_label or metric.name} over {x.label}",
-        alt=f"{metric.name} over {x.title} for {names}; bands are 95 % confidence intervals of the "
-        "means over seeds.",
+        alt=f"{metric.name} over {x.title} for {names}; {'bars' if x.is_category else 'bands'} are "
+        "95 % confidence intervals of the means over seeds.",
         panels=(Panel(x, y, tuple(series)),),
-        subjects=tuple(Subject(name) for name in lines),
+        subjects=tuple(Subject(name, algorithm=name) for name in lines),
     )

@@ -42,8 +42,9 @@ TIMELINES: Mapping[str, Timeline] = {
             "Time series of the operating point",
             "Segments in flight, smoothed RTT and throughput (l4) of each flow over time. "
             "In flight and sRTT are values at the grid points, throughput is the mean of the "
-            "interval that ends there. Dotted: the optimum, an equal share of the bottleneck's "
-            "rate without a queue. With more than ten flows their mean is drawn as well.",
+            "interval that ends there. Dotted: the optimum, an equal share of what the bottleneck "
+            "can carry of payload, without a queue. With more than ten flows their mean is drawn, "
+            "too.",
             (Strip("in_flight"), Strip("srtt"), Strip("throughput")),
         ),
         Timeline(

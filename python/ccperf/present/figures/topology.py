@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Pixels.
-_COLUMN, _ROW = 210, 58
+_COLUMN, _ROW = 150, 64
 _NODE_WIDTH, _NODE_HEIGHT = 74, 26
 _LEFT, _TOP = 50, 46
+#: Labels of a link stand above and beneath the nodes at its ends.
+_ABOVE, _BENEATH = -20, 29
+#: Wider drawings cannot be read on a phone as a whole.
+_FITS = 600
 #: Of times, in nanoseconds.
 _UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1))
 #: More nodes than this stand for themselves no longer.
@@ -56,7 +60,7 @@ def draw(scenario: Mapping[str, Any], shares: Mapping[str, float] | None = None)
             side = link[_side(scenario, link)]
             rate = side["rate"] or link["rate"]
             qdisc = (side["qdisc"] or {}).get("type", "")
-            for text, lower in ((f"{rate}, {_rounded(link['delay'])}", -9), (qdisc, 17)):
+            for text, lower in ((f"{rate}, {_rounded(link['delay'])}", _ABOVE), (qdisc, _BENEATH)):
                 if text:
                     parts.append(
                         f'<text x="{middle[0]}" y="{middle[1] + lower}">{escape(text)}</text>'
@@ -91,9 +95,11 @@ def _svg(
         f"Network of {len(scenario['nodes'])} nodes and {counted(len(links), 'link')}; narrow: "
         + ", ".join(sorted(used))
     )
+    wide = " data-wide" if width > _FITS else ""
     return (
-        f'<svg class="topology" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{escape(words, {chr(34): "&quot;"})}">{parts}</svg>'
+        f'<svg class="topology"{wide} width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{escape(words, {chr(34): "&quot;"})}">{parts}</svg>'
     )
 
 

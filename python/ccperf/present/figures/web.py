@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ccperf.present.figures.palette import ROLES, SUBJECTS, shade
+from ccperf.present.figures.palette import ROLES, SUBJECTS, places, shade
 from ccperf.present.figures.quantities import QUANTITIES
 from ccperf.present.figures.states import AXIS
 from ccperf.present.figures.timelines import TIMELINES
@@ -33,6 +33,7 @@ def layout() -> dict[str, Any]:
             }
             for each in QUANTITIES.values()
         },
+        "looks": dict(places()),
         "states": _axis(AXIS),
         "timelines": [
             {
@@ -61,7 +62,11 @@ def encode(figure: Figure) -> dict[str, Any]:
         "title": figure.title,
         "alt": figure.alt,
         "beside": figure.side_by_side,
-        "subjects": [{"name": one.name, "run": one.run} for one in figure.subjects],
+        "subjects": [
+            {"name": one.name, "run": one.run, "algorithm": one.algorithm}
+            | ({"look": figure.own_looks[entry]} if figure.own_looks else {})
+            for one, entry in zip(figure.subjects, figure.entry_of, strict=True)
+        ],
         "roles": [list(role) for role in figure.roles],
         "panels": [
             {

@@ -21,7 +21,16 @@ from ccperf.runs.metrics import pauses, trimming  # noqa: F401
 
 # isort: on
 from ccperf.runs.metrics.parallel import with_parallel
-from ccperf.runs.metrics.registry import METRICS, Better, Effect, Metric, Scope, metric_named, named
+from ccperf.runs.metrics.registry import (
+    METRICS,
+    Better,
+    Effect,
+    Metric,
+    Scope,
+    census,
+    metric_named,
+    named,
+)
 from ccperf.runs.metrics.series import SAMPLING, FlowSeries, LinkSeries
 from ccperf.runs.metrics.transfers import CLASSES, SIZE_CLASSES, Transfers, classes
 from ccperf.runs.metrics.windows import STEADY, STEADY_PREFIX, Later, Window
@@ -48,6 +57,7 @@ __all__ = [
     "Scope",
     "Transfers",
     "Window",
+    "census",
     "classes",
     "compute",
     "metric_named",
@@ -60,7 +70,8 @@ class MetricTables:
     """The metrics of a run as `{column: {metric: value}}`, in full precision.
 
     A metric that has no samples is absent; there are no NaNs.  Columns are the flows and the links
-    that the recording samples, `net`, and the classes of transfers if their ends are recorded.
+    that the recording samples, `net`, the classes of transfers if their ends are recorded, and the
+    groups of flows that never end: of these the metrics of flows, one value of all of a group.
     """
 
     flow: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -114,14 +125,31 @@ def compute(scenario: Runnable, recording: Recording) -> MetricTables:
         elif has_all or (has_network and not metric.is_sampled):
             values["network"][name] = [metric.compute(of_flows[metric.window])]
     of_links_found = _columns(links.names, values["link"])
+    of_flows_found = _columns(flows.names, values["flow"])
+    of_classes_found = _columns(list(groups), values["class"])
+    for group, columns in _endless(flows, of_flows_found).items():
+        of_run = ((name, METRICS[name].of_run(columns)) for name in METRICS)
+        found = {name: value for name, value in of_run if value is not None}
+        of_classes_found[group] = {**of_classes_found.get(group, {}), **found}
     return MetricTables(
-        flow=_columns(flows.names, values["flow"]),
+        flow=of_flows_found,
         link={
             name: found for name, found in of_links_found.items() if shown is None or name in shown
         },
         network=_columns(["net"] if has_network else [], values["network"]),
-        classes=_columns(list(groups), values["class"]),
+        classes=of_classes_found,
     )
+
+
+def _endless(
+    flows: FlowSeries, found: Mapping[str, dict[str, float]]
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the metrics of those flows of each group that never end, by group and flow."""
+    of_group: dict[str, dict[str, dict[str, float]]] = {}
+    for name, group, is_endless in zip(flows.names, flows.groups, flows.is_endless, strict=True):
+        if group and is_endless:
+            of_group.setdefault(group, {})[name] = found[name]
+    return of_group
 
 
 def _columns(

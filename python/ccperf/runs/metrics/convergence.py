@@ -32,21 +32,22 @@ _WHERE = (
     better="lower",
     formula=f"min t_k - T, t_k >= T + 1 s, with {_INDEX} >= 0.9; {_WHERE}",
     steady=False,
+    asked_with="mean_jains_fairness_1s_l4",
 )
 def convergence_time_l4(flows: FlowSeries) -> float:
     """Time from the start of the last flow until the throughputs of the last second are fair.
 
     Fair is Jain's index of 0.9: for two flows shares of 2 to 1, the delta-fair convergence time of
-    RFC 5166 (section 2.3.3) with delta = 1/3. Where it does not happen while all flows send, it is
-    that whole time; it is never less than that second. Absent for one flow, for flows that end by
-    themselves, and where all flows send together for less than 3 s.
+    RFC 5166 (section 2.3.3) with delta = 1/3; it is never less than that second. Where it does not
+    happen while all flows send, it is never: absent, though mean_jains_fairness_1s_l4 is there.
+    Both are absent for one flow, for flows that end by themselves, and where all flows send
+    together for less than 3 s.
     """
     together = _together(flows)
     if together is None:
         return np.nan
     found = np.flatnonzero(together.index >= FAIR)
-    end = together.seconds[found[0]] if found.size else together.end
-    return float(end - together.begin)
+    return float(together.seconds[found[0]] - together.begin) if found.size else np.nan
 
 
 @metric(
@@ -62,7 +63,8 @@ def mean_jains_fairness_1s_l4(flows: FlowSeries) -> float:
 
     Of the seconds in which all flows send, each sample ends one. Shorter intervals ask whose
     packets pass at the moment: mean_jains_fairness_throughput_l4, over those of the recording, has
-    0.6 for two flows that share every second fairly. Absent where convergence_time_l4 is.
+    0.6 for two flows that share every second fairly. Absent for one flow, for flows that end by
+    themselves, and where all flows send together for less than 3 s.
     """
     together = _together(flows)
     return np.nan if together is None else float(together.index.mean())
@@ -70,16 +72,15 @@ def mean_jains_fairness_1s_l4(flows: FlowSeries) -> float:
 
 @dataclass(frozen=True)
 class _Together:
-    """When all flows send, in s, and of each second within that its end and Jain's index."""
+    """Since when all flows send, in s, and of each second of that its end and Jain's index."""
 
     begin: float
-    end: float
     seconds: Floats
     index: Floats
 
 
 def _together(flows: FlowSeries) -> _Together | None:
-    """Return None where `convergence_time_l4` is absent."""
+    """Return None where `mean_jains_fairness_1s_l4` is absent."""
     count = len(flows.names)
     if count < 2 or np.isfinite(flows.counter("completion_ns")).any() or flows.time.size < 2:
         return None
@@ -95,4 +96,4 @@ def _together(flows: FlowSeries) -> _Together | None:
     squares = count * (within**2).sum(axis=1)
     index = within.sum(axis=1) ** 2 / np.where(squares > 0, squares, np.inf)
     are_inside = (first >= begin) & (last <= end)
-    return _Together(begin, end, last[are_inside], index[are_inside])
+    return _Together(begin, last[are_inside], index[are_inside])

@@ -61,6 +61,9 @@ class Metric:
     window: Window = "whole"
     #: Whether it is taken from the grid.
     is_sampled: bool = True
+    #: Of what need not come to pass within a run: another metric, which has a value wherever this
+    #: one is asked for.
+    asked_with: str = ""
 
     def of_run(self, columns: Mapping[str, Mapping[str, float]]) -> float | None:
         """Return one value of the columns of its scope, None if none of them has one.
@@ -73,6 +76,10 @@ class Metric:
         if not values:
             return None
         return REDUCTIONS[self.over_flows](values)
+
+    def is_never(self, values: Mapping[str, float]) -> bool:
+        """Whether what it measures did not come to pass in a run with these values."""
+        return bool(self.asked_with) and self.name not in values and self.asked_with in values
 
     @property
     def title(self) -> str:
@@ -89,13 +96,25 @@ class Metric:
 METRICS: dict[str, Metric] = {}
 
 
+def census() -> str:
+    """Say how many metrics there are, and why they have more names."""
+    whole = sum(metric.window == "whole" for metric in METRICS.values())
+    return (
+        f"{whole} metrics, {len(METRICS) - whole} of them also of the steady state alone "
+        f"(`{STEADY_PREFIX}...`): {len(METRICS)} names"
+    )
+
+
 def named(name: str) -> Metric | None:
-    """Return the metric that is called so: `mean_fct_l4`, of a class also `small.mean_fct_l4`."""
+    """Return the metric that is called so: `mean_fct_l4`, of a class also `small.mean_fct_l4`, of a
+    group of flows `tested.mean_srtt_l4`."""
     of_class, dot, plain = name.rpartition(".")
     found = METRICS.get(plain)
     if not dot or found is None:
         return found
-    return replace(found, name=name, of_class=of_class) if found.scope == "class" else None
+    # What is of flows is of those of a group that never end, too.
+    is_of_classes = found.scope in ("class", "flow")
+    return replace(found, name=name, of_class=of_class, scope="class") if is_of_classes else None
 
 
 def metric_named(name: str) -> Metric:
@@ -117,12 +136,13 @@ def metric(
     effect: Effect = "ratio",
     sampled: bool = True,
     steady: bool | None = None,
+    asked_with: str = "",
 ) -> Callable[[Function], Function]:
     """Register a function as the metric of its name; its docstring is the definition's text.
 
     `sampled` tells that it is taken from the grid, so that the definition explains the grid; that
     of a class explains classes.  `steady` tells that there is a second one of the steady state;
-    there is if it is taken from the grid.
+    there is if it is taken from the grid.  `asked_with`: see `Metric`.
     """
 
     def register(function: Function) -> Function:
@@ -147,6 +167,7 @@ def metric(
             function,
             effect,
             is_sampled=sampled,
+            asked_with=asked_with,
         )
         if (sampled and scope != "class") if steady is None else steady:
             later = STEADY_PREFIX + name

@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf import _native
+from ccperf.algorithms import registry
 from ccperf.runs.metrics.capacity import capacities
 from ccperf.runs.metrics.parallel import parallel
+from ccperf.runs.metrics.path_delays import lengthened
 from ccperf.runs.metrics.windows import phases
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ccperf.runs.recording import Recording, Table
     from ccperf.scenario.canonical import Runnable
@@ -73,6 +75,11 @@ class FlowSeries:
             described[i] if i < len(described) else _stack_of(names[i], canonical)
             for i in self.positions
         ]
+        self._canonical = canonical
+        #: Source and destination of each; of transfers of workloads they are not told.
+        self._ends = [(str(s.get("source", "")), str(s.get("destination", ""))) for s in senders]
+        #: The group of each, as its class is called; empty: none.
+        self.groups = [str(sender.get("group") or "") for sender in senders]
         #: The congestion control of each, as scenarios name it; empty for datagrams.
         self.algorithms = [str(sender.get("cc", {}).get("type", "")) for sender in senders]
         #: What hosts write into each flow's packets as differentiated services code point.
@@ -99,7 +106,7 @@ class FlowSeries:
         self.goodputs = _goodputs(recording)
         #: Packets over links, of all links of the run.
         self.packet_hops = int(recording.links.array("tx_packets").sum())
-        #: Payload over bytes on the wire, of a full segment over TCP, shape (flows,).
+        #: Payload over bytes on the wire, of a full segment or datagram, shape (flows,).
         self.payload_share: Floats = self.segment_bytes / (
             self.segment_bytes + np.array([_header_bytes(sender) for sender in senders])
         )
@@ -143,6 +150,16 @@ class FlowSeries:
     def base_rtt(self) -> Floats:
         """Propagation delay there and back as configured at time 0, in ms, shape (flows,)."""
         return self.counter("base_rtt_ns") / 1e6
+
+    @cached_property
+    def path_rtt(self) -> Floats:
+        """Propagation delay there and back of the path that the flow has at t_k, in ms.
+
+        NaN where the delay changes on one of several shortest paths.
+        """
+        added = lengthened(self._canonical, self._ends, self._samples.ends_ns)
+        same = np.broadcast_to(self.base_rtt, (len(self.time), len(self.names)))
+        return same if added is None else self.base_rtt + added
 
     @cached_property
     def bottleneck_rate(self) -> Floats:
@@ -216,8 +233,8 @@ class FlowSeries:
 
     @cached_property
     def est_qdelay(self) -> Floats:
-        """Smoothed RTT less the configured one, in ms."""
-        return self.srtt - self.base_rtt
+        """Smoothed RTT less that of the path without queues, in ms."""
+        return self.srtt - self.path_rtt
 
     @cached_property
     def throughput_l4(self) -> Floats:
@@ -271,8 +288,8 @@ class FlowSeries:
 
     @cached_property
     def utilization_bdp(self) -> Floats:
-        """Segments in flight x (segment size + 112 B) over rate x configured RTT."""
-        bdp_bytes = self.bottleneck_rate * self.base_rtt * (1e3 / 8)
+        """Segments in flight x (segment size + 112 B) over rate x RTT of the path."""
+        bdp_bytes = self.bottleneck_rate * self.path_rtt * (1e3 / 8)
         return self.in_flight * (self.segment_bytes + 112) / _positive(bdp_bytes)
 
 
@@ -414,8 +431,9 @@ class _Grid:
         self._shape = (len(times), columns)
         self.interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0
         self.time: Floats = times[1:] / 1e9
-        #: When the intervals begin.
+        #: When the intervals begin, and when they end.
         self.starts_ns: npt.NDArray[Any] = times[:-1]
+        self.ends_ns: npt.NDArray[Any] = times[1:]
         #: How many intervals are a second, at least one and at most all.
         whole = _SECOND_NS // self.interval_ns if self.interval_ns else 1
         self.second = max(1, min(whole, len(self.starts_ns)))
@@ -456,12 +474,21 @@ def _pauses(recording: Recording, end_ns: int) -> tuple[float, float]:
 
 def _trimmed(recording: Recording, canonical: Mapping[str, Any]) -> float:
     directions = (link[way] for link in canonical["links"] for way in ("forward", "reverse"))
-    roots = (direction.get("qdisc") or {} for direction in directions)
-    if not any(root.get("type") == "NdpQueueDisc" for root in roots):
+    used = {name for direction in directions for name in _disciplines(direction.get("qdisc"))}
+    known = registry.algorithms("qdisc")
+    if not any(known[name]["trims"] for name in used if name in known):
         return np.nan
     table = recording.drops
     counts = zip(table.strings("verdict"), table.array("packets"), strict=True)
     return float(sum(packets for verdict, packets in counts if verdict == "trim"))
+
+
+def _disciplines(qdisc: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield the names of a queue discipline and of those inside it."""
+    if qdisc:
+        yield qdisc["type"]
+        for child in qdisc.get("children", ()):
+            yield from _disciplines(child)
 
 
 def _goodputs(recording: Recording) -> Floats:
@@ -477,7 +504,7 @@ def _goodputs(recording: Recording) -> Floats:
 
 
 #: Of transports whose packets carry a write each, PPP's included.
-_HEADERS = {"ROCE": 20 + 8 + 12 + 4 + 2, "TRIMMING": 64}
+_HEADERS = {"ROCE": 20 + 8 + 12 + 4 + 2, "TRIMMING": 64, "UDP": 20 + 8 + 2}
 
 
 def _segment_bytes(flow: Mapping[str, Any]) -> int:

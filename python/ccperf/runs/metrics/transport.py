@@ -103,13 +103,14 @@ def p99_srtt_l4(flows: FlowSeries) -> Floats:
     unit="ms",
     better="lower",
     effect="difference",
-    formula="mean over k of (srtt(t_k) - RTT)",
+    formula="mean over k of (srtt(t_k) - RTT(t_k))",
 )
 def mean_est_qdelay_l4(flows: FlowSeries) -> Floats:
     """Mean queueing delay as the sender can estimate it.
 
-    RTT is the propagation delay there and back as configured at time 0, so the estimate contains
-    the transmission times.
+    RTT is the propagation delay there and back of the path that the flow has at t_k, so the
+    estimate contains the transmission times; after a change of the path it lags behind, as the
+    smoothed round-trip time does. Absent where the delay changes on one of several shortest paths.
     """
     return mean(flows.est_qdelay)
 
@@ -163,7 +164,7 @@ def mean_utilization_bw_l4(flows: FlowSeries) -> Floats:
     "flow",
     unit="1",
     better=None,
-    formula="mean over k of in_flight(t_k) x (segment size + 112 B) x 8 / (rate(t_k) x RTT)",
+    formula="mean over k of in_flight(t_k) x (segment size + 112 B) x 8 / (rate(t_k) x RTT(t_k))",
 )
 def mean_utilization_bdp_l4(flows: FlowSeries) -> Floats:
     """Mean data in flight over the bandwidth-delay product: 1 fills the pipe without a queue.
@@ -171,7 +172,7 @@ def mean_utilization_bdp_l4(flows: FlowSeries) -> Floats:
     in_flight counts segments, each taken as its payload plus 112 B, as the published tables do:
     1560 B for a segment of 1448 B, 3.9 % more than the 1502 B it has on the wire.  rate(t_k) is
     that of the flow's bottleneck in the interval that ends at t_k; RTT is the propagation delay
-    there and back as configured at time 0.
+    there and back of the path at t_k, as in mean_est_qdelay_l4.
     """
     return mean(flows.utilization_bdp)
 

@@ -5,6 +5,7 @@
 globalThis.ccperf ??= {};
 {
   const MARGIN = 0.06; // between data and the end of an axis
+  const LEAST = 0.01;  // an axis is at least so long, in parts of its values
 
   ccperf.format = (value, unit = "") => {
     if (value === null || !Number.isFinite(value)) return "–";
@@ -32,6 +33,11 @@ globalThis.ccperf ??= {};
 
   const limits = (axis, low, high) => {
     if (!(low <= high)) [low, high] = [0, 1];
+    // What differs by less than a hundredth is not to look like much.
+    const lacking = LEAST * Math.max(Math.abs(low), Math.abs(high)) - (high - low);
+    if (axis.lower === null && axis.upper === null && !axis.isLog && lacking > 0) {
+      [low, high] = [low - lacking / 2, high + lacking / 2];
+    }
     const start = axis.lower ?? low;
     const end = axis.upper ?? high;
     const beyond = MARGIN * (end - start) || MARGIN * Math.abs(end) || 1;
@@ -106,6 +112,28 @@ globalThis.ccperf ??= {};
       () => cross(0), () => cross(Math.PI / 4), () => polygon(3, 270, 1.15), () => polygon(3, 90, 1.15), () => polygon(5, 0),
     ];
     return shapes[(typeof entry === "number" ? entry : 0) % shapes.length]();
+  };
+
+  // How each of several algorithms looks: the same in all figures (figures/palette.py); null where
+  // two are the same, or some are none.
+  const LOOKS = 10, SPARE = [5, 6, 7, 8, 9, 4, 3, 2, 1, 0];
+  const bare = (name) => name.split(/[(:]/)[0];
+  ccperf.looksOf = (names) => {
+    if (names.length > LOOKS || names.some((name) => !name) || new Set(names).size < names.length) return null;
+    const placeOf = (name) => ccperf.layout?.looks[bare(name)] ?? Infinity;
+    const free = [...SPARE], found = new Map();
+    for (const name of [...names].sort((a, b) => (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b)))) {
+      const wanted = placeOf(name) % LOOKS;
+      found.set(name, free.includes(wanted) ? wanted : free[0]);
+      free.splice(free.indexOf(found.get(name)), 1);
+    }
+    return names.map((name) => found.get(name));
+  };
+  // The algorithm that an entry of a legend is of: the one that it begins with, or that it says.
+  ccperf.algorithmOf = (entry, subjects) => {
+    const named = entry.split(" ")[0].replace(/,$/, "");
+    const own = new Set(subjects.map(({ algorithm }) => algorithm ?? ""));
+    return bare(named) in (ccperf.layout?.looks ?? {}) ? named : own.size === 1 ? [...own][0] : "";
   };
 
   ccperf.axes = { ticks, labelled, said, limits, search, titleOf, path };

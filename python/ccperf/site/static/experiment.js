@@ -134,18 +134,21 @@
         least = Math.min(least, ...y);
         series.push({
           x: points.map((page) => page.at[over]), y, half: points.map((page) => valueOf(page)[1] ?? 0),
-          shape: "line", role: "subject", subject: subjects.length,
+          shape: parameter.isWords ? "points" : "line", role: "subject", subject: subjects.length,
         });
         subjects.push(subjectOf(a));
       });
+      // Between two words there is nothing: their points stand beside each other.
+      const apart = parameter.isWords ? Math.min(0.12, 0.7 / series.length) : 0;
+      series.forEach((one, i) => { one.x = one.x.map((place) => place + apart * (i - (series.length - 1) / 2)); });
       const title = `${words} over ${parameter.name}${isRatio ? `, relative to ${base.value}` : ""}`;
       const where = at.flatMap((choice, i) => (i !== over && parameters[i].values.length > 1 ? [`${parameters[i].name} = ${parameters[i].values[Number(choice.value)]}`] : []));
       showIfAny("sweeps", {
         name: "sweep", title: [title, ...where].join(", "), beside: false, subjects, roles: [],
-        caption: `${name}. One line an algorithm; bands are 95 % intervals over the seeds, where there are several and they differ.`,
+        caption: `${name}. ${parameter.isWords ? "Bars" : "One line an algorithm; bands"} are 95 % intervals over the seeds, where there are several and they differ.`,
         alt: `${title}, one line for each of ${subjects.length} algorithms.`,
         panels: [{
-          x: { label: parameter.name, unit: "", lower: -0.15, upper: parameter.values.length - 0.85, labels: parameter.values },
+          x: { label: parameter.name, unit: "", lower: parameter.isWords ? -0.5 : -0.15, upper: parameter.values.length - (parameter.isWords ? 0.5 : 0.85), labels: parameter.values },
           y: { label: isRatio ? `Factor over ${base.value}` : words, unit: isRatio ? "" : unitOf(m), lower: isRatio || least < 0 ? null : 0, upper: null, isFactor: isRatio },
           series, lines: isRatio ? [{ axis: "y", value: 1, role: "optimum" }] : [],
         }],
@@ -219,7 +222,9 @@
     };
 
     // Two parameters and one algorithm: a table whose cells are darker where it is better.
-    const [whoLabel, who] = select("Algorithm", algorithms.map((name, i) => [String(i), name]), "0");
+    const pagesOf = (a) => pages.filter((page) => page.made === byCount[0] && page.algorithm === a).length;
+    const mostRun = algorithms.reduce((best, _, a) => (pagesOf(a) > pagesOf(best) ? a : best), 0);
+    const [whoLabel, who] = select("Algorithm", algorithms.map((name, i) => [String(i), name]), String(mostRun));
     const heat = () => {
       const box = document.getElementById("heat");
       const wide = parameters.map((p, i) => i).filter((i) => parameters[i].values.length > 1);

@@ -39,7 +39,7 @@ globalThis.ccperf ??= {};
       offsets.push(subjects.length);
       const several = runs.length > 1;
       for (const one of of === "link" ? run.links : run.flows) {
-        subjects.push({ name: [one.name, one.algorithm].filter(Boolean).join(" "), run: several ? run.name : "" });
+        subjects.push({ name: [one.name, one.algorithm].filter(Boolean).join(" "), run: several ? run.name : "", algorithm: one.algorithm ?? "" });
       }
     }
     return { subjects, offsets };

@@ -61,8 +61,12 @@ globalThis.ccperf ??= {};
     flows: scenario.flows.map((flow) => ({
       algorithm: flow.cc?.type ?? "",
       segment: parseInt(flow.tcp?.SegmentSize, 10) || undefined,
+      // Of IP, TCP and PPP; timestamps are on unless said.
+      headers: flow.tcp?.Timestamp === "false" ? 42 : 54,
       transport: flow.transport ?? "TCP",
     })),
+    isMoving: scenario.changes.some(({ delay }) => delay) ||
+      scenario.links.some(({ schedules }) => schedules?.some((one) => one.delays_ns)),
     links: scenario.links.flatMap(({ forward, reverse }) =>
       [forward, reverse].map(({ qdisc }) => ({ qdisc: qdisc !== null }))),
   });

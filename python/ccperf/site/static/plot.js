@@ -117,6 +117,8 @@ globalThis.ccperf ??= {};
       this.byRun = runs.length > 1;
       this.entries = this.byRun ? runs : figure.subjects.map((subject) => subject.name);
       this.entryOf = figure.subjects.map((subject, i) => (this.byRun ? runs.indexOf(subject.run) : i));
+      this.looks = ccperf.looksOf(this.entries.map((name, entry) =>
+        ccperf.algorithmOf(name, figure.subjects.filter((_, i) => this.entryOf[i] === entry))));
       this.area.setAttribute("aria-label", `${figure.title}. ${figure.alt} ${HELP}`);
       this.drawLegend();
       this.draw();
@@ -142,7 +144,7 @@ globalThis.ccperf ??= {};
 
     // Colour and marker: a subject's own, else by its place.
     lookOf(entry) {
-      return (this.byRun ? null : this.figure.subjects[entry]?.look) ?? entry;
+      return this.figure.subjects[this.entryOf.indexOf(entry)]?.look ?? this.looks?.[entry] ?? entry;
     }
     look(entry) {
       if (this.entries.length <= DISTINCT) return `c${this.lookOf(entry)}`;
@@ -195,7 +197,8 @@ globalThis.ccperf ??= {};
     // Where everything is, at the width there is.
     arrange() {
       const { panels, beside } = this.figure;
-      const width = Math.max(260, this.host.clientWidth);
+      // Without the padding of the host.
+      const width = Math.max(240, this.area.clientWidth);
       const across = beside && width >= 460 ? panels.length : 1;
       const rows = Math.ceil(panels.length / across);
       const tall = rows === 1 || (beside && across === 1) ? Math.min(250, Math.max(170, width * 0.45))
@@ -288,9 +291,11 @@ globalThis.ccperf ??= {};
       if (box.labelled) {
         across.forEach(([value, label], i) => {
           if (i % every) return;
-          // A label at the right edge would stand beyond it.
-          const beyond = box.toX(value) + 3.6 * label.length > left + width + 14;
-          text(label, beyond ? left + width + 14 : box.toX(value), bottom + 18, beyond ? "end" : "middle");
+          // A label at an edge would stand beyond it.
+          const half = 3.6 * label.length, at = box.toX(value), last = left + width + 14;
+          if (at + half > last) text(label, last, bottom + 18, "end");
+          else if (at - half < left - box.room) text(label, left - box.room, bottom + 18, "start");
+          else text(label, at, bottom + 18, "middle");
         });
         text(titleOf(panel.x), left + width / 2, bottom + 35, "middle");
       }
@@ -300,7 +305,7 @@ globalThis.ccperf ??= {};
       const cut = room < 0.75 ? title.lastIndexOf(" ", title.length / 2 + 4) : -1;
       const lines = cut > 0 ? [title.slice(0, cut), title.slice(cut + 1)] : [title];
       lines.forEach((line, i) => {
-        text(line, left - box.room + (lines.length > 1 ? 8 + 11 * i : 14), top + height / 2, "middle", true);
+        text(line, left - box.room + (lines.length > 1 ? 11 + 10 * i : 14), top + height / 2, "middle", true);
         const size = lines.length > 1 ? Math.min(10, 12 * room * title.length / line.length) : 12 * room;
         if (size < 12) svg.lastChild.style.fontSize = `${Math.max(8, size)}px`;
       });
@@ -388,14 +393,19 @@ globalThis.ccperf ??= {};
     drawPoints(svg, box, series, look) {
       const entry = series.role === "subject" ? this.lookOf(this.entryOf[series.subject]) : series.role;
       const radius = series.role === "optimum" ? 8 : series.small ? 2.6 : 5;
-      let d = "", count = 0;
+      let d = "", bars = "", count = 0;
       for (let i = 0; i < series.x.length; i++) {
         const { x, y } = { x: series.x[i], y: series.y[i] };
         if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+        if (series.half?.[i] && x >= box.domain[0] && x <= box.domain[1]) {
+          const ends = interval(series, i, box.panel.y).map((end) => box.toY(Math.min(box.y[1], Math.max(box.y[0], end))).toFixed(1));
+          bars += `M${box.toX(x).toFixed(1)} ${ends[0]}V${ends[1]}`;
+        }
         if (x < box.domain[0] || x > box.domain[1] || y < box.y[0] || y > box.y[1]) continue;
         d += ccperf.marker(series.role === "subject" && this.entries.length > DISTINCT ? 0 : entry, box.toX(x), box.toY(y), radius);
         count++;
       }
+      if (bars) svg.append(make("path", { class: `stroke ${look}`, d: bars }));
       if (d) svg.append(make("path", { class: `mark ${look}`, d }));
       return count;
     }

@@ -5,8 +5,9 @@
 //   ccperf.quantities(tables, about) -> run
 //
 // tables: { flows, links, flow_samples, link_samples }, each an object of columns of one length (the
-// columns of the contract). about: { id, name, seed, flows: [{ algorithm, segment, transport }],
-// links: [{ qdisc }] }, one entry a row of the tables flows and links.
+// columns of the contract). about: { id, name, seed, flows: [{ algorithm, segment, headers, transport }],
+// links: [{ qdisc }], isMoving }, one entry a row of the tables flows and links; headers are all bytes
+// of a full segment but its payload, isMoving says that delays of links change.
 // run: { id, name, seed, flows, links, all, columns: { throughput: [{ x, y } ...], ... }, means }.
 globalThis.ccperf ??= {};
 {
@@ -94,15 +95,16 @@ globalThis.ccperf ??= {};
     };
 
     // The best that the network allows, where it is the same for all flows.
+    const carried = flows.subjects.map((flow, i) => segment[i] / (segment[i] + (about.flows[flow]?.headers ?? 54)));
     const rtt = flows.subjects.map((flow) => Number(tables.flows.base_rtt_ns[flow]) / 1e6);
     const [port] = bottleneck;
     const alike = bottleneck.every((one) => one === port) && links.subjects.includes(port);
-    if (rtt.length && rtt.every((one) => one === rtt[0])) {
+    if (rtt.length && !about.isMoving && rtt.every((one) => one === rtt[0])) {
       columns.optimum_srtt = [{ x: flows.x, y: flows.x.map(() => rtt[0]) }];
     }
-    if (alike && bottleneck.length) {
+    if (alike && bottleneck.length && tcp.every(Boolean) && carried.every((one) => one === carried[0])) {
       const { y } = rate[links.subjects.indexOf(port)];
-      const share = y.map((value) => value / bottleneck.length);
+      const share = y.map((value) => value * carried[0] / bottleneck.length);
       columns.optimum_throughput = [{ x: flows.x, y: share }];
       if (columns.optimum_srtt && segment.every((one) => one === segment[0])) {
         columns.optimum_in_flight = [{

@@ -31,6 +31,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpBbr",
     linux: &["bbr"],
+    is_in_linux: true,
     doc: "Paces at the measured bottleneck bandwidth and limits what is in flight by the BDP.",
     source: "draft-cardwell-iccrg-bbr-congestion-control-00",
     departures: &[

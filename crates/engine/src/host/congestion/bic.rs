@@ -15,6 +15,7 @@ use crate::host::tcp::control::CongestionControl;
 pub const SPEC: Spec = Spec {
     ns3: "TcpBic",
     linux: &["bic"],
+    is_in_linux: true,
     doc: "Binary search for the window of the last loss, then max probing.",
     source: "Xu, Harfoush, Rhee: BIC (INFOCOM 2004)",
     departures: &[

@@ -35,6 +35,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpCopa",
     linux: &["copa"],
+    is_in_linux: false,
     doc: "A delay-based algorithm whose rate is inversely proportional to the queueing delay; competes with loss-based flows.",
     source: "Arun and Balakrishnan, NSDI 2018",
     departures: &[

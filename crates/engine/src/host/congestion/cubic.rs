@@ -26,6 +26,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpCubic",
     linux: &["cubic"],
+    is_in_linux: true,
     doc: "Window as a cubic function of the time since the last loss, with hybrid slow start.",
     source: "RFC 9438",
     departures: &[

@@ -22,6 +22,7 @@ use crate::packet::Ecn;
 pub const SPEC: Spec = Spec {
     ns3: "TcpDctcp",
     linux: &["dctcp"],
+    is_in_linux: true,
     doc: "Reduces the window in proportion to the fraction of marked bytes.",
     source: "RFC 8257",
     departures: &[

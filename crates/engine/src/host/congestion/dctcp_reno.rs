@@ -15,6 +15,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpDctcpReno",
     linux: &["dctcp_reno"],
+    is_in_linux: false,
     doc: "DCTCP that halves on loss and grows as NewReno does.",
     source: "RFC 8257",
     departures: &[],

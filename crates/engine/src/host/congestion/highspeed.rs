@@ -20,6 +20,7 @@ use crate::host::tcp::control::CongestionControl;
 pub const SPEC: Spec = Spec {
     ns3: "TcpHighSpeed",
     linux: &["highspeed"],
+    is_in_linux: true,
     doc: "AIMD that grows faster and reduces less the larger the window is.",
     source: "RFC 3649",
     departures: &[

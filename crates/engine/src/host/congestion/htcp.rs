@@ -19,6 +19,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpHtcp",
     linux: &["htcp"],
+    is_in_linux: true,
     doc: "Grows faster the longer the last congestion event is past.",
     source: "draft-leith-tcp-htcp-06",
     departures: &[

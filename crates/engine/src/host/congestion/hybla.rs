@@ -19,6 +19,7 @@ use crate::host::tcp::control::CongestionControl;
 pub const SPEC: Spec = Spec {
     ns3: "TcpHybla",
     linux: &["hybla"],
+    is_in_linux: true,
     doc: "Removes the disadvantage of long round-trip times: grows as at a reference RTT.",
     source: "Caini, Firrincieli: TCP Hybla (2004)",
     departures: &[

@@ -25,6 +25,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpIllinois",
     linux: &["illinois"],
+    is_in_linux: true,
     doc: "AIMD that grows more and reduces less the lower the queueing delay is.",
     source: "Liu, Basar, Srikant: TCP-Illinois (2008)",
     departures: &[

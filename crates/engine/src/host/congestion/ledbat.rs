@@ -29,6 +29,7 @@ const LENGTH: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 pub const SPEC: Spec = Spec {
     ns3: "TcpLedbat",
     linux: &["ledbat"],
+    is_in_linux: false,
     doc: "Background transfer: holds the queueing delay that it adds below a target.",
     source: "RFC 6817",
     departures: &[

@@ -28,6 +28,7 @@ use crate::host::tcp::rate::AckSample;
 pub const SPEC: Spec = Spec {
     ns3: "TcpLedbatPlusPlus",
     linux: &["ledbat++"],
+    is_in_linux: false,
     doc: "Background transfer: a bounded queueing delay, equal shares, and less than Reno.",
     source: "draft-irtf-iccrg-ledbat-plus-plus-01",
     departures: &["a loss during a slowdown halves the window to which it returns"],

@@ -14,6 +14,7 @@ use crate::host::tcp::control::{CongestionControl, Growth};
 pub const SPEC: Spec = Spec {
     ns3: "TcpLinuxReno",
     linux: &["reno"],
+    is_in_linux: true,
     doc: "AIMD as Linux counts it: by segments acknowledged, halving cwnd on loss.",
     source: "RFC 5681, RFC 3465",
     departures: &[

@@ -15,6 +15,7 @@ use crate::host::tcp::control::CongestionControl;
 pub const SPEC: Spec = Spec {
     ns3: "TcpLp",
     linux: &["lp"],
+    is_in_linux: true,
     doc: "Low priority: halves the window when the one-way delay rises above a threshold.",
     source: "Kuzmanovic, Knightly: TCP-LP (INFOCOM 2003)",
     departures: &[

@@ -12,6 +12,7 @@ use crate::host::tcp::control::{CongestionControl, Control, Growth};
 pub const SPEC: Spec = Spec {
     ns3: "TcpNewReno",
     linux: &["newreno"],
+    is_in_linux: false,
     doc: "AIMD: slow start, then one segment per round trip; halves on loss.",
     source: "RFC 5681, RFC 6582",
     departures: &[],

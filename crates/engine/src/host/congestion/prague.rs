@@ -35,6 +35,7 @@ use crate::packet::Ecn;
 pub const SPEC: Spec = Spec {
     ns3: "TcpPrague",
     linux: &["prague"],
+    is_in_linux: false,
     doc: "For L4S: a window that follows the share of marks, paced, with rates that do not depend on short round trips.",
     source: "draft-briscoe-iccrg-prague-congestion-control-04",
     departures: &[

@@ -13,6 +13,7 @@ use crate::host::tcp::control::CongestionControl;
 pub const SPEC: Spec = Spec {
     ns3: "TcpScalable",
     linux: &["scalable"],
+    is_in_linux: true,
     doc: "Multiplicative increase and decrease: recovery time independent of the window.",
     source: "Kelly: Scalable TCP (CCR 2003)",
     departures: &[

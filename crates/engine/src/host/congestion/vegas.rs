@@ -23,6 +23,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpVegas",
     linux: &["vegas"],
+    is_in_linux: true,
     doc: "Keeps between alpha and beta segments queued at the bottleneck, judged by the RTT.",
     source: "Brakmo, Peterson: TCP Vegas (JSAC 1995)",
     departures: &[

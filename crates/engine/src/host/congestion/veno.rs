@@ -17,6 +17,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpVeno",
     linux: &["veno"],
+    is_in_linux: true,
     doc: "Reno that reduces less when the backlog says that a loss was random.",
     source: "Fu, Liew: TCP Veno (JSAC 2003)",
     departures: &[

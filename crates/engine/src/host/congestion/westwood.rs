@@ -21,6 +21,7 @@ use crate::host::tcp::control::CongestionControl;
 pub const SPEC: Spec = Spec {
     ns3: "TcpWestwoodPlus",
     linux: &["westwood"],
+    is_in_linux: true,
     doc: "Sets ssthresh to the estimated bandwidth times the minimum RTT.",
     source: "Grieco, Mascolo: Westwood+ (CCR 2004)",
     departures: &[

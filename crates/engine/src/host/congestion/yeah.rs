@@ -24,6 +24,7 @@ const DIVISOR: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 pub const SPEC: Spec = Spec {
     ns3: "TcpYeah",
     linux: &["yeah"],
+    is_in_linux: true,
     doc: "Scalable TCP while the estimated queue is short, Reno otherwise.",
     source: "Baiocchi, Castellani, Vacirca: YeAH-TCP (PFLDnet 2007)",
     departures: &[

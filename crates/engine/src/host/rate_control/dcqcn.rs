@@ -24,6 +24,7 @@ use crate::host::path::Path;
 pub const SPEC: Spec = Spec {
     ns3: "Dcqcn",
     linux: &["dcqcn"],
+    is_in_linux: false,
     doc: "Rates cut by notifications of congestion, and recovered by halves.",
     source: "Zhu et al., ACM SIGCOMM 2015",
     departures: &[],

@@ -33,6 +33,7 @@ use crate::packet::telemetry::{Hop, Hops};
 pub const SPEC: Spec = Spec {
     ns3: "Hpcc",
     linux: &["hpcc"],
+    is_in_linux: false,
     doc: "Windows from what switches say of their links (INT).",
     source: "Li et al., ACM SIGCOMM 2019",
     departures: &[],

@@ -8,6 +8,7 @@ use crate::host::path::Path;
 pub const SPEC: Spec = Spec {
     ns3: "LineRate",
     linux: &["line_rate"],
+    is_in_linux: false,
     doc: "No control: as fast as the link, until it pauses.",
     source: "InfiniBand Architecture Specification, annex A17: RoCEv2",
     departures: &[],

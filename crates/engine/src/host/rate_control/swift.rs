@@ -28,6 +28,7 @@ const PACKETS: Kind = Kind::Real { min: 1e-6, max: 1e6 };
 pub const SPEC: Spec = Spec {
     ns3: "Swift",
     linux: &["swift"],
+    is_in_linux: false,
     doc: "Windows that hold the delay at a target, below a packet, too.",
     source: "Kumar et al., ACM SIGCOMM 2020",
     departures: &[],

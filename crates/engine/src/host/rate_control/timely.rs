@@ -23,6 +23,7 @@ use crate::host::path::Path;
 pub const SPEC: Spec = Spec {
     ns3: "Timely",
     linux: &["timely"],
+    is_in_linux: false,
     doc: "Rates from the gradient of round trips.",
     source: "Mittal et al., ACM SIGCOMM 2015",
     departures: &[],

@@ -9,6 +9,7 @@ use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 pub const SPEC: Spec = Spec {
     ns3: "TcpClassicRecovery",
     linux: &["classic"],
+    is_in_linux: false,
     doc: "NewReno's fast recovery: cwnd = ssthresh for the whole episode.",
     source: "RFC 6582",
     departures: &[],

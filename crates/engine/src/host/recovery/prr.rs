@@ -10,6 +10,7 @@ use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 pub const SPEC: Spec = Spec {
     ns3: "TcpPrrRecovery",
     linux: &["prr"],
+    is_in_linux: true,
     doc: "Proportional rate reduction, conservative unless the ACK covers retransmitted data.",
     source: "RFC 9937, as implemented in ns-3 3.44",
     departures: &[],

@@ -10,6 +10,7 @@ use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 pub const SPEC: Spec = Spec {
     ns3: "PrrRfc6937",
     linux: &["prr_rfc6937"],
+    is_in_linux: false,
     doc: "Proportional rate reduction of RFC 6937, as ns-3 had it until September 2024.",
     source: "RFC 6937",
     departures: &[],

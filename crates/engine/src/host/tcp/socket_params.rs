@@ -40,6 +40,7 @@ pub fn headers_of_data(socket: &Attributes<'_>) -> u32 {
 pub const SOCKET: Spec = Spec {
     ns3: "TcpSocket",
     linux: &["tcp"],
+    is_in_linux: false,
     doc: "A TCP connection's own settings, whatever its congestion control.",
     source: "RFC 9293, RFC 6298, RFC 7323, RFC 2018, RFC 3168",
     departures: &[],

@@ -8,6 +8,7 @@ use crate::host::path::Path;
 pub const SPEC: Spec = Spec {
     ns3: "Ndp",
     linux: &["ndp"],
+    is_in_linux: false,
     doc: "The first window at the link's rate; then the receiver asks for each packet.",
     source: "Handley et al., ACM SIGCOMM 2017",
     departures: &[],

@@ -35,6 +35,7 @@ const PACKETS: Kind = Kind::Real { min: 0.0, max: 1e6 };
 pub const SPEC: Spec = Spec {
     ns3: "Nscc",
     linux: &["nscc"],
+    is_in_linux: false,
     doc: "Ultra Ethernet's window, which marks, delays and cut packets move.",
     source: "Ultra Ethernet Consortium, UE Specification 1.0, 2025",
     departures: &[],

@@ -12,6 +12,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "BurstReleaseQueueDisc",
         linux: &["burst_release"],
+        is_in_linux: false,
         doc: "Lets a few packets leave at fixed intervals and none in between.",
         source: "ccperf's ACK compression experiment",
         departures: &[],

@@ -33,6 +33,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "CobaltQueueDisc",
         linux: &["cobalt"],
+        is_in_linux: false,
         doc: "CoDel and BLUE alternate, the algorithm of Linux's CAKE.",
         source: "Palmei et al., IEEE LANMAN 2019",
         departures: &[

@@ -33,6 +33,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "CoDelQueueDisc",
         linux: &["codel"],
+        is_in_linux: true,
         doc: "Controlled delay: keeps the standing queueing delay near a target.",
         source: "RFC 8289",
         departures: &[

@@ -11,6 +11,8 @@ pub struct Discipline {
     pub check: fn(&Attributes<'_>) -> Result<(), Contradiction>,
     /// Its timer may ask for it to be run, which only a root, or a child of `MqQueueDisc`, can be.
     pub wakes: bool,
+    /// It cuts packets to their headers: metrics then count them.
+    pub trims: bool,
     /// Parameters, by name and value, under which it has to decide something within a few hundred
     /// packets: what the property tests run.
     pub trials: &'static [Trial],
@@ -44,7 +46,14 @@ pub enum Children {
 impl Discipline {
     /// One without children, whose parameters do not contradict each other.
     pub const fn new(spec: Spec, trials: &'static [Trial]) -> Self {
-        Discipline { spec, children: Children::None, check: nothing, wakes: false, trials }
+        Discipline {
+            spec,
+            children: Children::None,
+            check: nothing,
+            wakes: false,
+            trims: false,
+            trials,
+        }
     }
 
     pub const fn checked(
@@ -57,6 +66,11 @@ impl Discipline {
 
     pub const fn with_children(mut self, children: Children) -> Self {
         self.children = children;
+        self
+    }
+
+    pub const fn trimming(mut self) -> Self {
+        self.trims = true;
         self
     }
 

@@ -33,6 +33,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "DualPi2QueueDisc",
         linux: &["dualpi2"],
+        is_in_linux: true,
         doc: "A queue for L4S and a classic one, with coupled marks and drops.",
         source: "RFC 9332",
         departures: &[

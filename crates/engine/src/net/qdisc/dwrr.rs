@@ -26,6 +26,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "DwrrQueueDisc",
         linux: &["DWRR"],
+        is_in_linux: false,
         doc: "Deficit weighted round robin between classes by DSCP.",
         source: "Shreedhar and Varghese, ACM SIGCOMM 1995",
         departures: &[],

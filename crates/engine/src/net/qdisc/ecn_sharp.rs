@@ -31,6 +31,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "ECNSharpQueueDisc",
         linux: &["ECNSharp", "ecn_sharp"],
+        is_in_linux: false,
         doc: "Marks by the sojourn time, at once above one threshold and persistently above another.",
         source: "Zhang, Bai and Chen, ACM CoNEXT 2019",
         departures: &[],

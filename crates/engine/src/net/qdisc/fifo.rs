@@ -13,6 +13,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "FifoQueueDisc",
         linux: &["pfifo", "bfifo", "fifo"],
+        is_in_linux: true,
         doc: "First in, first out; drops what arrives at a full queue.",
         source: "tc-bfifo(8)",
         departures: &[],

@@ -11,6 +11,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "FqCobaltQueueDisc",
         linux: &["fq_cobalt"],
+        is_in_linux: false,
         doc: "Flow queueing with COBALT in each queue.",
         source: "RFC 8290 and Palmei et al., IEEE LANMAN 2019",
         departures: &flow_queue::DEPARTURES,

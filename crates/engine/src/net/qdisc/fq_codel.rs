@@ -10,6 +10,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "FqCoDelQueueDisc",
         linux: &["fq_codel"],
+        is_in_linux: true,
         doc: "Flow queueing with CoDel in each queue.",
         source: "RFC 8290",
         departures: &flow_queue::DEPARTURES,

@@ -12,6 +12,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "FqPieQueueDisc",
         linux: &["fq_pie"],
+        is_in_linux: true,
         doc: "Flow queueing with PIE in each queue.",
         source: "RFC 8290 and RFC 8033",
         departures: &flow_queue::DEPARTURES,

@@ -28,6 +28,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "MarkingCoDelQueueDisc",
         linux: &["MarkingCoDel", "marking_codel"],
+        is_in_linux: false,
         doc: "CoDel that marks where it would drop, and lets pass what cannot be marked.",
         source: "RFC 8289 and the simulator of Zhang, Bai and Chen, ACM CoNEXT 2019",
         departures: &[],

@@ -28,6 +28,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "MarkingPieQueueDisc",
         linux: &["MarkingPIE", "marking_pie"],
+        is_in_linux: false,
         doc: "PIE that marks by the time in the queue, and lets pass what cannot be marked.",
         source: "The simulator of Zhang, Bai and Chen, ACM CoNEXT 2019",
         departures: &[],

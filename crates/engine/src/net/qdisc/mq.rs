@@ -13,6 +13,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "MqQueueDisc",
         linux: &["mq"],
+        is_in_linux: true,
         doc: "A child discipline for each transmit queue of a device that has several.",
         source: "tc-mq(8)",
         departures: &[],

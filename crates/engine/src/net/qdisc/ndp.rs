@@ -39,6 +39,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "NdpQueueDisc",
         linux: &["ndp"],
+        is_in_linux: false,
         doc: "Cuts packets to their headers where a short data queue is full; headers go first.",
         source: "Handley et al., ACM SIGCOMM 2017",
         departures: &[],
@@ -62,7 +63,8 @@ pub const SPEC: Discipline = Discipline::new(
         &[(DATA, "20p"), (MARK_LOW, "2000"), (MARK_HIGH, "12000")],
     ],
 )
-.checked(check);
+.checked(check)
+.trimming();
 
 fn check(a: &Attributes<'_>) -> Result<(), Contradiction> {
     let [low, high] = [MARK_LOW, MARK_HIGH].map(|name| a.u32(name));

@@ -10,6 +10,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "PfifoFastQueueDisc",
         linux: &["pfifo_fast"],
+        is_in_linux: true,
         doc: "Three bands of strict priority, chosen by the packet's priority.",
         source: "tc-pfifo_fast(8)",
         departures: &[],

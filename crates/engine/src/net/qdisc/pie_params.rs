@@ -33,6 +33,7 @@ pub const MARK_ECN_THRESHOLD: Param = param!["MarkEcnThreshold"; FRACTION => "0.
 pub const SPEC: Spec = Spec {
     ns3: "PieQueueDisc",
     linux: &["pie"],
+    is_in_linux: true,
     doc: "Proportional integral controller of the queueing delay.",
     source: "RFC 8033",
     departures: &[],

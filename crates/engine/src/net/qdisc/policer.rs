@@ -23,6 +23,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "PolicerQueueDisc",
         linux: &["police"],
+        is_in_linux: true,
         doc: "Drops what exceeds a rate and a burst; a FIFO behind it.",
         source: "RFC 2697",
         departures: &[],

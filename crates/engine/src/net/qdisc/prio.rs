@@ -12,6 +12,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "PrioQueueDisc",
         linux: &["prio"],
+        is_in_linux: true,
         doc: "Strict priority between FIFO bands, chosen by the packet's priority.",
         source: "tc-prio(8)",
         departures: &[],

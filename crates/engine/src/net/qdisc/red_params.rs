@@ -10,6 +10,7 @@ const POSITIVE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 pub const SPEC: Spec = Spec {
     ns3: "RedQueueDisc",
     linux: &["red"],
+    is_in_linux: true,
     doc: "Random early detection, with its gentle, adaptive and nonlinear variants.",
     source: "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993",
     departures: &[],

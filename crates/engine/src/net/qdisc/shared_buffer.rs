@@ -20,6 +20,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "SharedBufferQueueDisc",
         linux: &["shared_buffer"],
+        is_in_linux: false,
         doc: "Drops above a dynamic threshold of the buffer that a switch's ports share.",
         source: "Choudhury and Hahne 1998",
         departures: &[],

@@ -15,6 +15,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "StepRedQueueDisc",
         linux: &["StepRED", "step_red", "dctcp_red"],
+        is_in_linux: false,
         doc: "Marks what arrives at a queue of K or more: RED as DCTCP sets it.",
         source: "Alizadeh et al., ACM SIGCOMM 2010",
         departures: &[],

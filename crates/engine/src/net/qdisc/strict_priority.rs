@@ -15,6 +15,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "StrictPriorityQueueDisc",
         linux: &["StrictPriority", "SP"],
+        is_in_linux: false,
         doc: "Strict priority between classes by DSCP.",
         source: "The simulator of Zhang, Bai and Chen, ACM CoNEXT 2019",
         departures: &[],

@@ -16,6 +16,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "TbfQueueDisc",
         linux: &["tbf"],
+        is_in_linux: true,
         doc: "Shapes to a rate with a token bucket over a FIFO.",
         source: "tc-tbf(8)",
         departures: &[

@@ -19,6 +19,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "TcnQueueDisc",
         linux: &["TCN"],
+        is_in_linux: false,
         doc: "Marks what has been queued for longer than a threshold.",
         source: "Bai et al., ACM CoNEXT 2016",
         departures: &[],

@@ -88,6 +88,8 @@ fn check(ns3: &str, given: &[(&str, &str)], steps: &[Step]) {
         assert_eq!(s.decisions.marked_packets, dropped(Verdict::Mark));
         let trimmed = s.decisions.counts.iter().filter(|c| c.verdict == Verdict::Trim);
         let trimmed = trimmed.map(|c| c.bytes).sum::<u64>();
+        let declared = super::find(ns3).is_some_and(|discipline| discipline.trims);
+        assert!(declared || trimmed == 0);
         let bytes_left = left_bytes + s.decisions.dropped_bytes + trimmed;
         assert_eq!(arrived_bytes, bytes_left + u64::from(s.bytes));
         assert_eq!(bench.packets.alive(), s.packets as usize);

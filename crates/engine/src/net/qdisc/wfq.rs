@@ -26,6 +26,7 @@ pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "WfqQueueDisc",
         linux: &["WFQ"],
+        is_in_linux: false,
         doc: "Self-clocked fair queueing between classes by DSCP, with weights.",
         source: "Golestani, IEEE INFOCOM 1994",
         departures: &[],

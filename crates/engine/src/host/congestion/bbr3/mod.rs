@@ -55,6 +55,7 @@ use crate::host::tcp::{CongState, Tcb};
 pub const SPEC: Spec = Spec {
     ns3: "TcpBbr3",
     linux: &["bbr3", "bbrv3"],
+    is_in_linux: false,
     doc: "BBR version 3: bandwidth and round trips as measured, bounded by what losses of probes allow.",
     source: "draft-ietf-ccwg-bbr-06",
     departures: &[],

@@ -11,6 +11,7 @@ use crate::base::rng::RngStream;
 pub const SPEC: Spec = Spec {
     ns3: "adaptive",
     linux: &["AdaptiveRouting"],
+    is_in_linux: false,
     doc: "All shortest paths by hops; each packet takes the shortest queue of all.",
     source: "local adaptive routing, e.g. InfiniBand Architecture Specification 1.3, annex on adaptive routing",
     departures: &[],

@@ -24,6 +24,7 @@ use crate::packet::Flags;
 pub const SPEC: Spec = Spec {
     ns3: "clove",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; hosts send each burst by one that was marked, or used, less.",
     source: "N. Katta et al., ACM CoNEXT 2017",
     departures: &[],

@@ -39,6 +39,7 @@ use crate::base::time::Time;
 pub const SPEC: Spec = Spec {
     ns3: "conga",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; each burst of a flow takes the least congested one.",
     source: "M. Alizadeh et al., ACM SIGCOMM 2014",
     departures: &[],

@@ -17,6 +17,7 @@ use crate::base::rng::RngStream;
 pub const SPEC: Spec = Spec {
     ns3: "drb",
     linux: &["RoundRobin"],
+    is_in_linux: false,
     doc: "All shortest paths by hops; the packets between two hosts take them in turn.",
     source: "J. Cao et al., ACM CoNEXT 2013",
     departures: &[],

@@ -20,6 +20,7 @@ use crate::base::rng::RngStream;
 pub const SPEC: Spec = Spec {
     ns3: "drill",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; each packet takes the shortest queue of a few.",
     source: "S. Ghorbani et al., ACM SIGCOMM 2017",
     departures: &[],

@@ -18,6 +18,7 @@ use crate::base::mix::mix;
 pub const SPEC: Spec = Spec {
     ns3: "ecmp",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; a hash of addresses and ports chooses one for each flow.",
     source: "RFC 2992",
     departures: &[],

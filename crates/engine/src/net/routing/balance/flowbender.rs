@@ -23,6 +23,7 @@ use crate::base::mix::mix;
 pub const SPEC: Spec = Spec {
     ns3: "flowbender",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; a flow that is marked too often takes another one.",
     source: "A. Kabbani et al., ACM CoNEXT 2014",
     departures: &[],

@@ -58,6 +58,7 @@ use crate::packet::{Flags, Packet};
 pub const SPEC: Spec = Spec {
     ns3: "hermes",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; hosts choose by what their rack knows, and notice failures.",
     source: "H. Zhang et al., ACM SIGCOMM 2017",
     departures: &[],

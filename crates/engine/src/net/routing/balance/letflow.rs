@@ -20,6 +20,7 @@ use crate::base::rng::RngStream;
 pub const SPEC: Spec = Spec {
     ns3: "letflow",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; each burst of a flow takes one at random.",
     source: "E. Vanini et al., USENIX NSDI 2017",
     departures: &[],

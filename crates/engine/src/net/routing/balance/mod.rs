@@ -165,6 +165,7 @@ impl HostContext<'_> {
 pub const STATIC: Spec = Spec {
     ns3: "static",
     linux: &[],
+    is_in_linux: false,
     doc: "One path between two nodes: the shortest by hops, the first in the order of links.",
     source: "ns-3's Ipv4GlobalRouting, the first route",
     departures: &[],

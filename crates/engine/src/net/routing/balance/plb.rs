@@ -27,6 +27,7 @@ use crate::base::time::Time;
 pub const SPEC: Spec = Spec {
     ns3: "plb",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; a flow that stays congested takes another one, idle if it can.",
     source: "M. A. Qureshi et al., ACM SIGCOMM 2022",
     departures: &[],

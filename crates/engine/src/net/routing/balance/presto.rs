@@ -20,6 +20,7 @@ use crate::base::rng::RngStream;
 pub const SPEC: Spec = Spec {
     ns3: "presto",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; hosts send 64 kB of a flow by one, then by the next.",
     source: "K. He et al., ACM SIGCOMM 2015",
     departures: &[],

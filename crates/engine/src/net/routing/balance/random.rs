@@ -8,6 +8,7 @@ use crate::base::rng::RngStream;
 pub const SPEC: Spec = Spec {
     ns3: "random",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; every packet takes one at random at each node.",
     source: "ns-3's Ipv4GlobalRouting::RandomEcmpRouting",
     departures: &[],

@@ -26,6 +26,7 @@ use crate::packet::Flags;
 pub const SPEC: Spec = Spec {
     ns3: "reps",
     linux: &[],
+    is_in_linux: false,
     doc: "All shortest paths by hops; hosts send packets by paths of which unmarked ACKs have come.",
     source: "T. Bonato et al., arXiv 2407.21625",
     departures: &[],

@@ -11,6 +11,7 @@ use crate::base::attributes::{Kind, Spec, param};
 pub const SPEC: Spec = Spec {
     ns3: "xpath",
     linux: &["ExplicitPaths"],
+    is_in_linux: false,
     doc: "All shortest paths by hops; each flow takes the one that its source names.",
     source: "S. Hu et al., USENIX NSDI 2015",
     departures: &[],
