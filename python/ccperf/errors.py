@@ -6,7 +6,6 @@ nothing written); :class:`RunError` that it could not be done (exit 1).
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -88,6 +87,8 @@ _LISTED = {"experiment": "experiments", "metric": "metrics"}
 def suggestion(word: str, known: Iterable[str]) -> str:
     """`` (did you mean `x`?)`` for the nearest known word, or for those that have it inside; or an
     empty text."""
+    import difflib  # where something is wrong
+
     by_lower = {name.lower(): name for name in known}
     inside = [name for name in by_lower if len(word) > 3 and word.lower() in name]
     # Of several that have it inside one is meant if it has little else.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import subprocess
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
@@ -37,6 +36,8 @@ class Process:
 
     def __init__(self) -> None:
         """Start it; it is ready soon, and takes jobs at once."""
+        import subprocess
+
         self._process = subprocess.Popen(
             [sys.executable, "-c", _START],
             stdin=subprocess.PIPE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -299,6 +299,10 @@ def packets_file(path: Path, backend: str, others: Iterable[Path]) -> None:
 
 def _try_writing(folder: Path, option: str) -> None:
     """A file without a name comes and goes: what permissions say is not the whole truth."""
+    if hasattr(os, "O_TMPFILE"):
+        with suppress(OSError):
+            os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))
+            return
     import tempfile
 
     try:

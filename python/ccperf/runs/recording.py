@@ -7,7 +7,6 @@ checks them against the schema; metrics, figures and the store read them.
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -189,14 +188,15 @@ class Table(dict[str, ColumnData]):
 
     def _repr_html_(self) -> str:
         """Show the first rows, with units."""
+        from html import escape
+
         shown = min(self.rows, 5)
         head = "".join(
-            f"<th>{html.escape(c.name)}{f'<br><small>{html.escape(c.unit)}</small>' * bool(c.unit)}"
-            "</th>"
+            f"<th>{escape(c.name)}{f'<br><small>{escape(c.unit)}</small>' * bool(c.unit)}</th>"
             for c in TABLES[self.name]
         )
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(self[c][i]))}</td>" for c in self) + "</tr>"
+            "<tr>" + "".join(f"<td>{escape(str(self[c][i]))}</td>" for c in self) + "</tr>"
             for i in range(shown)
         )
         return (

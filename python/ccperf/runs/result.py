@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -249,6 +248,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Show a figure and the metric tables, one column a flow or link, with definitions."""
+        from html import escape
+
         from ccperf.errors import UsageError
 
         made = self.provenance
@@ -262,7 +263,7 @@ class Result:
         except UsageError:  # nothing to draw
             drawn = ""
         return (
-            f"<h4>{html.escape(self.title)}</h4><p><small>{html.escape(caption)}</small></p>"
+            f"<h4>{escape(self.title)}</h4><p><small>{escape(caption)}</small></p>"
             f"{drawn}" + "".join(map(_metric_table, filter(None, tables)))
         )
 
@@ -353,8 +354,10 @@ def _engine_hash() -> str:
 
 
 def _metric_table(table: Mapping[str, Mapping[str, float]]) -> str:
+    from html import escape
+
     names = [name for name in METRICS if any(name in values for values in table.values())]
-    head = "".join(f"<th>{html.escape(column)}</th>" for column in table)
+    head = "".join(f"<th>{escape(column)}</th>" for column in table)
     rows = []
     for name in names:
         metric = METRICS[name]
@@ -362,6 +365,6 @@ def _metric_table(table: Mapping[str, Mapping[str, float]]) -> str:
             f"<td>{values[name]:,.2f}</td>" if name in values else "<td></td>"
             for values in table.values()
         )
-        hint = html.escape(metric.definition, quote=True)
+        hint = escape(metric.definition, quote=True)
         rows.append(f'<tr><th title="{hint}">{name} [{metric.unit}]</th>{cells}</tr>')
     return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
