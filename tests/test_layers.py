@@ -25,6 +25,7 @@ base.units          : base.time
 base.attributes     : base.time base.units
 packet.flow_monitor : base.time
 base.mix            :
+base.opaque         :
 base.pair_table     : base.mix
 packet.path_monitor : base.pair_table base.time
 packet              : base.fetch base.seq base.time packet.flow_monitor packet.path_monitor

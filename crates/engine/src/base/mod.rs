@@ -7,6 +7,7 @@ pub mod event;
 pub mod fetch;
 pub mod math;
 pub mod mix;
+pub mod opaque;
 pub mod pair_table;
 pub mod ring;
 pub mod rng;

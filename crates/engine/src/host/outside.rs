@@ -1,7 +1,5 @@
 //! For stacks that are not ours, a kernel's say: what their endpoints are made of, and who makes them.
 
-use std::fmt;
-
 use crate::base::error::Error;
 use crate::lowered::Flow;
 
@@ -12,10 +10,12 @@ pub use crate::host::hosts::{Address, Endpoint, Host, Outcome, Sample, State};
 pub use crate::net::network::{Arriving, Lookahead};
 
 /// Makes the ends of connections.
-pub trait Stack: fmt::Debug {
+pub trait Stack {
     /// Those of `flow`, which are found at `address`.
     ///
     /// # Errors
     /// What the flow asks for and the stack does not have.
     fn connect(&mut self, flow: &Flow, address: Address) -> Result<Box<dyn Endpoint>, Error>;
 }
+
+crate::opaque!(Stack);

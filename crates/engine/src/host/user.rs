@@ -4,7 +4,6 @@
 //! [`UserCode`], which makes the objects; from then on they are algorithms like all others.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use crate::base::error::Failure;
 use crate::host::tcp::control::Control;
@@ -64,7 +63,7 @@ impl<'a> Setup<'a> {
 }
 
 /// Makes a user's algorithms: one object for each end of a connection, for each device, for each switch.
-pub trait UserCode: fmt::Debug + Send {
+pub trait UserCode: Send {
     /// # Errors
     /// Why it cannot be made.
     fn congestion_control(&self, setup: Setup<'_>) -> Result<Control, String>;
@@ -97,6 +96,8 @@ pub trait UserCode: fmt::Debug + Send {
         Ok(None)
     }
 }
+
+crate::opaque!(UserCode);
 
 /// Refuses all user code.
 #[derive(Clone, Copy, Debug)]

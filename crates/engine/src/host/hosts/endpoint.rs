@@ -1,7 +1,5 @@
 //! What both ends of a flow have to say to the run, and what they may ask of it.
 
-use std::fmt;
-
 use crate::base::event::{Event, EventQueue, Key, Token};
 use crate::base::time::{Rate, Time};
 use crate::net::network::Network;
@@ -11,7 +9,7 @@ use crate::packet::{Beside, Image, Packet, SackBlock};
 /// Both ends of what one flow number stands for, and the applications on them.
 ///
 /// Packets and timers come with the [`Host`] that it sends through.  What it does not implement, it has not got.
-pub trait Endpoint: fmt::Debug + Send {
+pub trait Endpoint: Send {
     /// What it was made with.
     fn address(&self) -> &Address;
 
@@ -67,6 +65,8 @@ pub trait Endpoint: fmt::Debug + Send {
         &[]
     }
 }
+
+crate::opaque!(Endpoint);
 
 /// Where an endpoint is found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,6 +137,7 @@ impl<'a> Host<'a> {
     }
 
     /// The same for a packet with options that are kept beside it.
+    #[inline(always)] // so that the packet is not copied from call to call
     pub fn send_with_options(&mut self, mut packet: Packet, beside: &Beside) {
         packet.flow = self.flow;
         self.network.send_with(packet, |packets, id| packets.set_beside(id, beside));

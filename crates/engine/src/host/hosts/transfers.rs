@@ -1,7 +1,6 @@
 //! Transfers of workloads: endpoints that are made when they begin and are gone when they are over.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use super::dependents::Dependents;
 use super::persistent::{Beginning, Persistent, Released};
@@ -11,10 +10,12 @@ use crate::base::time::Time;
 use crate::net::network::Network;
 
 /// Makes the endpoints of transfers.
-pub trait Maker: fmt::Debug + Send {
+pub trait Maker: Send {
     /// Of transfer `number`, counted from 0 through all workloads.
     fn make(&self, number: u32, address: Address) -> AnyEndpoint;
 }
+
+crate::opaque!(Maker);
 
 /// What is left of transfers that are over: 20 bytes of each that lost nothing, as most.
 #[derive(Debug)]

@@ -1,7 +1,5 @@
 //! What a law of a sender's rate is asked, and what it is told.
 
-use std::fmt;
-
 use crate::base::time::{Rate, Time};
 use crate::packet::telemetry::Hops;
 
@@ -22,7 +20,7 @@ pub struct Ack<'a> {
 }
 
 /// A law of the sender's rate, of its window, or of both.
-pub trait RateControl: fmt::Debug + Send {
+pub trait RateControl: Send {
     fn rate(&self) -> Rate;
 
     /// Bytes on the wire that may be unacknowledged: another packet may leave below that.  None: any number.
@@ -62,3 +60,5 @@ pub trait RateControl: fmt::Debug + Send {
         None
     }
 }
+
+crate::opaque!(RateControl);

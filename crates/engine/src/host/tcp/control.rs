@@ -1,7 +1,5 @@
 //! What a socket asks of congestion control.
 
-use std::fmt;
-
 use super::rate::AckSample;
 use super::slow_start::SlowStart;
 use super::tcb::{CongState, Tcb};
@@ -48,7 +46,7 @@ macro_rules! declare {
         ///
         /// The calls, and the order in which they come, are those of Linux's `struct tcp_congestion_ops`
         /// and of ns-3's `TcpCongestionOps`, and a few more.
-        pub trait CongestionControl: fmt::Debug + Send {
+        pub trait CongestionControl: Send {
             /// The least round trip as it counts it, for slow start; none while it takes no samples.
             fn least_rtt(&self, tcb: &Tcb) -> Option<Time> {
                 Some(tcb.min_rtt)
@@ -129,6 +127,7 @@ macro_rules! is_required {
 }
 
 congestion_control_callbacks!(declare);
+crate::opaque!(CongestionControl);
 
 /// A function of an algorithm, for whoever writes of it; types are Rust's.
 #[derive(Clone, Copy, Debug)]

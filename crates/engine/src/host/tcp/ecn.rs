@@ -5,8 +5,6 @@
 //! (`tcp.EcnFeedback`).  A peer that does not know it makes it [`EcnMode::Classic`].  One feedback is one file, and one
 //! line in the registry of `ecn_mode.rs`.
 
-use std::fmt;
-
 use super::ecn_mode::{EcnMode, feedbacks};
 use super::tcb::Tcb;
 use crate::base::seq::Seq;
@@ -80,7 +78,7 @@ pub struct Leaving {
 }
 
 /// One end's half of it; what is not implemented is RFC 3168's.
-pub trait EcnFeedback: fmt::Debug + Send {
+pub trait EcnFeedback: Send {
     /// A SYN has come that asks for ECN.  Whether it asks for this.
     fn is_asked_for(&mut self, _syn: &Packet) -> bool {
         true
@@ -129,6 +127,8 @@ pub trait EcnFeedback: fmt::Debug + Send {
     /// The port listens again.
     fn restart(&mut self) {}
 }
+
+crate::opaque!(EcnFeedback);
 
 /// Declares the modules of all feedbacks, and what chooses among them.
 macro_rules! parts {

@@ -1,7 +1,5 @@
 //! What a socket asks of loss recovery: how cwnd moves between the start of an episode and its end.
 
-use std::fmt;
-
 use super::tcb::Tcb;
 
 /// How an ACK was classified.
@@ -29,7 +27,7 @@ pub struct Episode {
 }
 
 /// One episode of Recovery or CWR at a time (ns-3's `TcpRecoveryOps`).
-pub trait Recovery: fmt::Debug + Send {
+pub trait Recovery: Send {
     /// An episode begins.
     fn enter(&mut self, tcb: &mut Tcb, episode: Episode);
 
@@ -39,3 +37,5 @@ pub trait Recovery: fmt::Debug + Send {
     /// Data was sent in the episode.
     fn on_sent(&mut self, _bytes: u32) {}
 }
+
+crate::opaque!(Recovery);

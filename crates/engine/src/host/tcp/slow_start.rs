@@ -1,7 +1,5 @@
 //! What a socket asks of slow start: how cwnd grows below ssthresh, and whether that ends before a loss.
 
-use std::fmt;
-
 use super::rate::AckSample;
 use super::tcb::Tcb;
 use crate::base::time::Time;
@@ -31,7 +29,7 @@ slow_starts!(names);
 
 pub(crate) use slow_starts;
 
-pub trait SlowStart: fmt::Debug + Send {
+pub trait SlowStart: Send {
     /// Whether it wants [`SlowStart::on_sample`], which makes the socket measure.
     fn wants_samples(&self) -> bool {
         false
@@ -54,3 +52,5 @@ pub trait SlowStart: fmt::Debug + Send {
     /// A timeout has reset the window: slow start begins again.
     fn on_timeout(&mut self, _tcb: &Tcb) {}
 }
+
+crate::opaque!(SlowStart);

@@ -17,8 +17,6 @@ mod scheduled;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
 pub use crate::packet::{FlowKey, FlowKeys};
 use classes::Classes;
 pub use context::{Counts, Nesting, QdiscContext, QdiscState};
@@ -38,7 +36,7 @@ use crate::packet::PacketId;
 /// Every packet that goes in is reported through the context exactly once as enqueued or dropped
 /// before enqueue, every packet that comes out as dequeued (and perhaps dropped after that): from
 /// these reports the context keeps backlog, counters and trace.
-pub trait Qdisc: fmt::Debug + Send {
+pub trait Qdisc: Send {
     /// The discipline is made, before the simulation runs: what ns-3's constructor schedules.
     fn attach(&mut self, _cx: &mut QdiscContext<'_>) {}
 
@@ -81,6 +79,8 @@ pub trait Qdisc: fmt::Debug + Send {
         64
     }
 }
+
+crate::opaque!(Qdisc);
 
 /// What a discipline can tell of the packet that leaves next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ pub struct ClassView {
 }
 
 /// Chooses between classes, which have numbers from 0.
-pub trait Scheduler: std::fmt::Debug + Send {
+pub trait Scheduler: Send {
     /// The class of an arriving packet.
     fn classify(&mut self, id: PacketId, classes: usize, cx: &QdiscContext<'_>) -> usize;
 
@@ -32,6 +32,8 @@ pub trait Scheduler: std::fmt::Debug + Send {
         false
     }
 }
+
+crate::opaque!(Scheduler);
 
 /// A scheduler with its classes.
 #[derive(Debug)]

@@ -78,7 +78,7 @@ impl Choice<'_> {
 }
 
 /// What a switch knows of its ports; port n is direction n % 2 of link n / 2.
-pub trait Ports: std::fmt::Debug {
+pub trait Ports {
     /// Bytes that wait: IP packets in the discipline, and frames in the device queue.  What is being
     /// transmitted does not wait.
     fn waiting_bytes(&self, port: u32) -> u32;
@@ -88,8 +88,10 @@ pub trait Ports: std::fmt::Debug {
     fn rate(&self, port: u32) -> u64;
 }
 
+crate::opaque!(Ports);
+
 /// Chooses for one node.
-pub trait Balancer: std::fmt::Debug + Send {
+pub trait Balancer: Send {
     /// The port to take, by its position in the group, which is in the order of links.
     fn pick(&mut self, choice: &mut Choice<'_>) -> u32;
 
@@ -114,6 +116,8 @@ pub trait Balancer: std::fmt::Debug + Send {
     /// Links have failed or come back: groups have other numbers and other ports.
     fn reroute(&mut self) {}
 }
+
+crate::opaque!(Balancer);
 
 /// What a balancer may read while it is built.
 #[derive(Debug)]

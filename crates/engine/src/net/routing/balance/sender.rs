@@ -78,7 +78,7 @@ pub struct Agents {
 }
 
 /// Chooses for all hosts.
-pub trait Sender: std::fmt::Debug + Send {
+pub trait Sender: Send {
     /// The number of the packet's path.
     fn choose(&mut self, sending: &Sending<'_>) -> u32;
 
@@ -109,6 +109,8 @@ pub trait Sender: std::fmt::Debug + Send {
         &[]
     }
 }
+
+crate::opaque!(Sender);
 
 /// What can be seen from outside of the data that one end of a flow sends.
 #[derive(Clone, Copy, Debug, Default)]
