@@ -519,7 +519,7 @@ impl Network {
     pub fn take(&mut self, id: PacketId) -> Packet {
         let packet = self.common.packets[id];
         if packet.beside > 0 {
-            self.arrived_beside = *self.common.packets.beside(id);
+            self.common.packets.read_beside(id, &mut self.arrived_beside);
         }
         self.common.packets.remove(id);
         packet

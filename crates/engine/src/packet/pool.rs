@@ -25,6 +25,27 @@ pub struct Beside {
     pub ecn_option: EcnOption,
 }
 
+impl Beside {
+    /// These blocks, four at most, and nothing else.
+    #[inline]
+    pub fn of_blocks(blocks: &[SackBlock]) -> Beside {
+        let mut beside = Beside::default();
+        // One by one: that is as long as a call to have them copied.
+        for (to, &block) in beside.sacks.iter_mut().zip(blocks) {
+            *to = block;
+        }
+        beside
+    }
+}
+
+/// That of a packet in a list of what few packets have, with room for all that there are now.
+fn place<T: Clone + Default>(list: &mut Vec<T>, index: usize, places: usize) -> &mut T {
+    if index >= list.len() {
+        list.resize(places, T::default());
+    }
+    &mut list[index]
+}
+
 /// The slab that holds every packet of a simulation.
 #[derive(Debug, Default)]
 pub struct PacketPool {
@@ -33,8 +54,9 @@ pub struct PacketPool {
     free: u32,
     /// Packets are counted or monitored.
     is_observed: bool,
-    /// Of the packets that have some; as long as was needed so far.
-    beside: Vec<Beside>,
+    /// Of the packets that have some; each as long as was needed so far.
+    sacks: Vec<SackBlocks>,
+    ecn_options: Vec<EcnOption>,
     /// Of packets of other stacks; as long as was needed so far.
     images: Vec<Image>,
     /// What packets collect; as long as was needed so far.
@@ -221,27 +243,29 @@ impl PacketPool {
 
     /// Gives a packet its SACK blocks.
     pub fn set_sacks(&mut self, id: PacketId, blocks: &[SackBlock]) {
-        let index = id.0 as usize;
-        self.beside_of(index).sacks[..blocks.len()].copy_from_slice(blocks);
-        self.slots[index].beside = blocks.len() as u8;
+        self.slots[id.0 as usize].beside = blocks.len() as u8;
+        self.set_beside(id, &Beside::of_blocks(blocks));
     }
 
     /// Gives a packet the options that it says it has.
+    #[inline]
     pub fn set_beside(&mut self, id: PacketId, beside: &Beside) {
-        *self.beside_of(id.0 as usize) = *beside;
-    }
-
-    fn beside_of(&mut self, index: usize) -> &mut Beside {
-        if index >= self.beside.len() {
-            self.beside.resize(self.slots.len(), Beside::default());
+        let (index, places) = (id.0 as usize, self.slots.len());
+        *place(&mut self.sacks, index, places) = beside.sacks;
+        if self.slots[index].has_ecn_option() {
+            *place(&mut self.ecn_options, index, places) = beside.ecn_option;
         }
-        &mut self.beside[index]
     }
 
     /// The options of a packet that has some: the first [`Packet::sacks`] of its blocks, and the other if
     /// [`Packet::has_ecn_option`].
-    pub fn beside(&self, id: PacketId) -> &Beside {
-        &self.beside[id.0 as usize]
+    #[inline]
+    pub fn read_beside(&self, id: PacketId, beside: &mut Beside) {
+        let index = id.0 as usize;
+        beside.sacks = self.sacks[index];
+        if self.slots[index].has_ecn_option() {
+            beside.ecn_option = self.ecn_options[index];
+        }
     }
 
     /// Gives a packet its headers as another stack wrote them.
@@ -286,13 +310,13 @@ impl PacketPool {
 
     /// A packet with the options beside it.
     pub fn headers(&self, id: PacketId) -> Headers<'_> {
-        let packet = &self[id];
+        let (packet, index) = (&self[id], id.0 as usize);
         if packet.beside == 0 {
             return Headers { packet, sacks: &[], ecn_option: None };
         }
-        let Beside { sacks, ecn_option } = self.beside(id);
-        let ecn_option = packet.has_ecn_option().then_some(ecn_option);
-        Headers { packet, sacks: &sacks[..packet.sacks()], ecn_option }
+        let sacks = &self.sacks[index][..packet.sacks()];
+        let ecn_option = packet.has_ecn_option().then(|| &self.ecn_options[index]);
+        Headers { packet, sacks, ecn_option }
     }
 
     /// Packets alive now.

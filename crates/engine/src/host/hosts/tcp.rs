@@ -83,6 +83,7 @@ impl SocketTimers {
     }
 
     /// The event of now runs for `timer`, and was `event`.  Returns whether the timer is due.
+    #[inline(always)]
     fn take_due(&mut self, timer: Timer, event: Event, events: &mut EventQueue) -> bool {
         let now = events.now();
         let Alarm { deadline, queued } = self.of(timer);
@@ -222,7 +223,7 @@ impl<P: Profile> Endpoint for Connection<P> {
         });
     }
 
-    #[inline]
+    #[inline(always)] // into the loop, which calls it with every packet that has come
     fn on_packet(&mut self, packet: &Packet, host: Host<'_>) {
         self.with_socket(Side::of(packet), host, |socket, now, around| {
             socket.on_segment(packet, now, around)
@@ -353,7 +354,7 @@ impl Environment for Around<'_> {
         self.host.send(segment);
     }
 
-    #[cold]
+    #[inline(always)] // so that the packet is not copied from call to call
     fn transmit_with_options(&mut self, mut segment: Packet, beside: &Beside) {
         segment.backward = self.side == Side::Receiver;
         self.host.send_with_options(segment, beside);

@@ -86,7 +86,11 @@ impl Network {
         let mut all = std::mem::take(&mut self.common.leaving);
         for Leaving { flight, duration, key, by } in all.drain(..) {
             let packet = self.common.packets[flight.id];
-            let beside = (packet.beside > 0).then(|| *self.common.packets.beside(flight.id));
+            let beside = (packet.beside > 0).then(|| {
+                let mut beside = Beside::default();
+                self.common.packets.read_beside(flight.id, &mut beside);
+                beside
+            });
             self.common.packets.remove(flight.id);
             let crossing = Crossing {
                 packet,

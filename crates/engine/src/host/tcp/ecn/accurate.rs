@@ -37,16 +37,25 @@ const MOST_UNSAID: u32 = 2;
 
 #[derive(Debug, Default)]
 pub struct Accurate {
-    counters: Counters,
     /// How the SYN came that was accepted.
     syn_came: Ecn,
-    /// From the first segment on.
-    bytes: Option<Box<ByteCounters>>,
+    /// From the first segment on.  Apart, for every connection has room for an `Accurate`.
+    counted: Option<Box<Counted>>,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    counters: Counters,
+    bytes: ByteCounters,
 }
 
 impl Accurate {
+    fn counters(&mut self) -> &mut Counters {
+        &mut self.counted.get_or_insert_default().counters
+    }
+
     fn bytes(&mut self) -> &mut ByteCounters {
-        self.bytes.get_or_insert_default()
+        &mut self.counted.get_or_insert_default().bytes
     }
 }
 
@@ -63,7 +72,7 @@ impl EcnFeedback for Accurate {
     fn agreement(&mut self, syn_ack: &Packet) -> Agreement {
         match number(syn_ack.flags) {
             0b010 | 0b011 | 0b100 | 0b110 => {
-                self.counters.on_syn_ack(syn_ack.ecn);
+                self.counters().on_syn_ack(syn_ack.ecn);
                 self.bytes().on_first();
                 Agreement::Asked(how_it_came(syn_ack.ecn))
             }
@@ -77,13 +86,13 @@ impl EcnFeedback for Accurate {
         if packet.flags.has(Flags::SYN) {
             return *packet;
         }
-        self.counters.on_segment(packet.ecn, packet.flags, packet.payload > 0);
+        self.counters().on_segment(packet.ecn, packet.flags, packet.payload > 0);
         if may_answer && packet.payload == 0 {
-            self.counters.on_answer();
+            self.counters().on_answer();
             self.bytes().on_first();
         }
         let asks = self.bytes().on_segment(packet.ecn, packet.payload.into());
-        self.counters.is_ack_due |= asks;
+        self.counters().is_ack_due |= asks;
         Packet { flags: packet.flags.without(FIELD), ecn: Ecn::NotEct, ..*packet }
     }
 
@@ -92,7 +101,7 @@ impl EcnFeedback for Accurate {
         let packets = echo.delivered.div_ceil(tcb.segment_size);
         let bytes = if packets > 0 { self.bytes().newly_marked() } else { None };
         let carriers = bytes.map(|bytes| bytes.div_ceil(tcb.segment_size));
-        let marked = self.counters.newly_marked(packets, carriers);
+        let marked = self.counters().newly_marked(packets, carriers);
         tcb.delivered_ce = tcb.delivered_ce.wrapping_add(marked);
         tcb.ecn_state = if marked > 0 { EcnState::EceRcvd } else { EcnState::Idle };
         let is_open = matches!(tcb.cong_state, CongState::Open | CongState::Disorder);
@@ -101,13 +110,13 @@ impl EcnFeedback for Accurate {
 
     #[inline]
     fn on_data_sent(&mut self, _tcb: &mut Tcb, _seq: Seq, _is_retransmission: bool) -> Flags {
-        self.counters.say()
+        self.counters().say()
     }
 
     /// With everything but a handshake.
     fn on_control_sent(&mut self, flags: Flags) -> Flags {
         let is_handshake = flags.has(Flags::SYN) || flags.has(FIELD);
-        if is_handshake { Flags::default() } else { self.counters.say() }
+        if is_handshake { Flags::default() } else { self.counters().say() }
     }
 
     fn option(&mut self, leaving: Leaving) -> Option<EcnOption> {
@@ -122,11 +131,11 @@ impl EcnFeedback for Accurate {
     }
 
     fn is_ack_due(&self) -> bool {
-        self.counters.is_ack_due
+        self.counted.as_ref().is_some_and(|counted| counted.counters.is_ack_due)
     }
 
     fn restart(&mut self) {
-        (self.counters, self.bytes) = (Counters::default(), None);
+        self.counted = None;
     }
 }
 

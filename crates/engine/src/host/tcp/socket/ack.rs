@@ -170,7 +170,8 @@ impl<P: Profile> Socket<P> {
     fn take_round_trips(&mut self, packet: &Packet, old_head: Seq) {
         let of_echo = self.rtt_of_echo(packet);
         let now = self.tcb.now;
-        let found = self.sending.times.take(now, of_echo);
+        let Some(times) = &mut self.sending.times else { return };
+        let found = times.take(now, of_echo);
         self.round_trips.on_deliveries(packet.ack, found, &mut self.tcb);
         let oldest = self.sending.scoreboard.oldest_departure();
         let is_of_earlier = found.sacked.zip(oldest).is_some_and(|(rtt, left)| rtt > now - left);

@@ -434,9 +434,7 @@ impl<P: Profile> Socket<P> {
             None => self.sacks_to_send(flags),
         };
         if self.tcb.ecn_mode.rules().reads_all || !blocks.is_empty() {
-            let mut beside = Beside::default();
-            beside.sacks[..blocks.len()].copy_from_slice(blocks);
-            let count = blocks.len();
+            let (beside, count) = (Beside::of_blocks(blocks), blocks.len());
             self.transmit_with_options(packet, beside, count, env);
         } else {
             env.transmit(packet);

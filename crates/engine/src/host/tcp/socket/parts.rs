@@ -22,8 +22,8 @@ pub(super) struct Sending<P: Profile> {
     /// When loss detection is to be called.
     pub loss_due: Option<Time>,
     pub rate: RateEstimator,
-    /// When what the ACK in hand delivers had left.
-    pub times: DeliveryTimes,
+    /// When what the ACK in hand delivers had left, for a profile that takes samples of that.
+    pub times: Option<Box<DeliveryTimes>>,
     /// Attempts left to connect, and timeouts in a row left before the connection is given up.
     pub syns_left: u32,
     pub retries_left: u32,
@@ -73,14 +73,16 @@ pub(super) struct PriorWindow {
 struct Followers<'a, P: Profile> {
     rate: &'a mut RateEstimator,
     loss: &'a mut P::Loss,
-    times: &'a mut DeliveryTimes,
+    times: Option<&'a mut DeliveryTimes>,
 }
 
 impl<P: Profile> Deliveries for Followers<'_, P> {
     #[inline(always)]
     fn on_delivered(&mut self, now: Time, segment: &mut Segment, rate: Option<&SentRate>) {
-        if P::Rtt::OF_DELIVERIES {
-            self.times.on_delivered(segment);
+        if let Some(times) = &mut self.times
+            && P::Rtt::OF_DELIVERIES
+        {
+            times.on_delivered(segment);
         }
         self.loss.on_delivered(now, segment);
         let Segment { len, last_sent, is_repeated, .. } = *segment;
@@ -102,7 +104,7 @@ impl<P: Profile> Sending<P> {
             loss: P::Loss::new(config),
             loss_due: None,
             rate,
-            times: DeliveryTimes::default(),
+            times: P::Rtt::OF_DELIVERIES.then(Box::default),
             syns_left: config.connect_count,
             retries_left: config.data_retries,
             dup_acks: 0,
@@ -133,12 +135,14 @@ impl<P: Profile> Sending<P> {
     #[inline(always)]
     pub(super) fn discard_up_to(&mut self, ack: Seq, now: Time) -> Option<[Time; 2]> {
         let Sending { scoreboard, rate, loss, times, .. } = self;
+        let times = times.as_deref_mut();
         scoreboard.discard_up_to(ack, now, &mut Followers::<P> { rate, loss, times })
     }
 
     /// See [`Scoreboard::update`].
     pub(super) fn update(&mut self, blocks: &[SackBlock], now: Time) -> u32 {
         let Sending { scoreboard, rate, loss, times, .. } = self;
+        let times = times.as_deref_mut();
         scoreboard.update(blocks, now, &mut Followers::<P> { rate, loss, times })
     }
 

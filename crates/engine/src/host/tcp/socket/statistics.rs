@@ -5,30 +5,32 @@ use crate::base::time::Time;
 use crate::host::departures::Departures;
 use crate::host::tcp::tcb::{CongState, Tcb};
 
+/// What each segment changes is in front, in one cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Statistics {
     pub segments_sent: u64,
-    /// Payload of all data segments that arrived, duplicates included, in bytes.
-    pub received_bytes: u64,
     /// Payload of all data segments sent, retransmissions included, in bytes.
     pub sent_bytes: u64,
+    /// Advance of the highest cumulative acknowledgement received, in bytes.
+    pub acked_bytes: u64,
+    pub written_bytes: u64,
+    /// Of data segments.
+    pub departures: Departures,
+    /// The application will write no more.
+    is_closed: bool,
+    /// Payload of all data segments that arrived, duplicates included, in bytes.
+    pub received_bytes: u64,
     /// Data segments that begin below the highest sequence number sent before.
     pub retransmissions: u64,
     /// Entries into the Loss state.
     pub rtos: u64,
-    /// Advance of the highest cumulative acknowledgement received, in bytes.
-    pub acked_bytes: u64,
-    pub written_bytes: u64,
     /// Finished recovery episodes, and their length in all.
     pub recovery_episodes: u64,
     pub recovery_time: Time,
     recovery_start: Option<Time>,
-    /// Of data segments.
-    pub departures: Departures,
     /// When the last byte of a closed transfer was acknowledged.
     pub completed: Option<Time>,
-    /// The application will write no more.
-    is_closed: bool,
 }
 
 impl Statistics {
