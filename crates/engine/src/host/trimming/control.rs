@@ -1,7 +1,5 @@
 //! What a control of such a sender is asked, and what it is told.
 
-use std::fmt;
-
 use crate::base::time::Time;
 
 /// What has become of a packet, as its sender hears it.
@@ -19,7 +17,7 @@ pub struct Answer {
 }
 
 /// What lets a sender send.
-pub trait Control: fmt::Debug + Send {
+pub trait Control: Send {
     /// How long a packet that nobody answers is waited for.
     fn timeout(&self) -> Time;
 
@@ -58,3 +56,5 @@ pub trait Control: fmt::Debug + Send {
         0
     }
 }
+
+crate::opaque!(Control);
