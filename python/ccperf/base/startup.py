@@ -19,6 +19,10 @@ ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYDANTIC_DISABLE_PLUGINS": "__all__
 #: metadata of packages, and with it archives and mail: a fifteenth of a start.
 _PLUGINS = "pydantic.plugin._loader"
 
+#: What NumPy says of its functions, and hangs on them one by one: a fiftieth of a start. Who starts
+#: Python with -OO goes without it, too.
+_SENTENCES = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
+
 #: So many more objects make a look for garbage worth while; some tens of megabytes at most.
 NEW_OBJECTS = 300_000
 
@@ -28,8 +32,15 @@ def lightly() -> None:
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if os.environ["PYDANTIC_DISABLE_PLUGINS"] == ENVIRONMENT["PYDANTIC_DISABLE_PLUGINS"]:
-        none = ModuleType(_PLUGINS)
-        none.__dict__["get_plugins"] = tuple
-        sys.modules.setdefault(_PLUGINS, none)
+        _leave_out(_PLUGINS, get_plugins=tuple)
+    for name in _SENTENCES:
+        _leave_out(name)
     # Nothing of what a start loads is garbage: to look for some took a fifth of a short run's time.
     gc.set_threshold(NEW_OBJECTS)
+
+
+def _leave_out(name: str, **offers: object) -> None:
+    """Have an empty module in the place of one that is not loaded yet."""
+    module = ModuleType(name)
+    module.__dict__.update(offers)
+    sys.modules.setdefault(name, module)
