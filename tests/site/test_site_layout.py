@@ -191,6 +191,18 @@ def test_a_page_of_runs_begins_with_its_headlines(
             assert (f"never in {never} of {len(cell.metrics)}" in text) == bool(values and never)
 
 
+def test_groups_of_flows_that_never_end_are_not_called_transfers(folder: Path) -> None:
+    for name, title in (("l4s", "Groups of flows"), ("testbed", "Completion times")):
+        cell = next(
+            cell
+            for cell in cells.read([folder.parent / "runs.db"])
+            if cell.point.experiment == name and ("mix", "0:1") not in cell.point.parameters
+        )
+        page = parse(folder / "runs" / cell.runs[min(cell.runs)] / "index.html")
+        (heading,) = [e.text for e in page.named("h2") if e.attributes.get("id") == "class-metrics"]
+        assert heading == title
+
+
 def test_what_never_came_is_said_and_counted_where_algorithms_are_compared(
     browser: Browser, folder: Path
 ) -> None:

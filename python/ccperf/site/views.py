@@ -60,8 +60,9 @@ class Headline:
         metric = self.definition
         if metric.scope == "class":
             plain = METRICS[self.metric.rpartition(".")[2]]
-            is_of_flows = plain.scope == "flow"
-            return f"{plain.over_flows} over them" if is_of_flows else "of the transfers that ended"
+            if plain.scope == "flow":
+                return f"{plain.over_flows} over the flows of the group"
+            return "of the transfers that ended"
         if metric.scope == "network":
             return "all flows together"
         over = "flows" if metric.scope == "flow" else "bottlenecks"
@@ -284,6 +285,12 @@ class RunView:
         """What the page says first: the headlines that there are values of."""
         found = zip(self.headlines, self.row.headlines, strict=True)
         return [(headline, of) for headline, of in found if of.text != tables.MISSING]
+
+    @property
+    def classes(self) -> str:
+        """What the table of classes is of: transfers, or groups of flows that never end."""
+        is_of_transfers = any(row.metric.scope == "class" for row in self.class_table.rows)
+        return "Completion times" if is_of_transfers else "Groups of flows"
 
     @property
     def live(self) -> LiveView:
