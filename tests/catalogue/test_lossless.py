@@ -1,5 +1,5 @@
-"""Experiments on lossless fabrics: what pauses do, what the laws of RoCE make of it (Dcqcn, Hpcc,
-Swift, Timely and LineRate), DCQCN's model."""
+"""Experiments on lossless fabrics: what pauses do, what the laws of RoCE make of it (Dcqcn,
+DcqcnMlx5, Hpcc, Swift, Timely and LineRate), DCQCN's model."""
 
 from __future__ import annotations
 
@@ -109,15 +109,17 @@ def test_who_has_a_link_back_after_a_short_flow_and_who_queues(transport: str) -
     times, received = flows.array("time_ns")[long], flows.array("received_bytes")[long]
     after = np.searchsorted(times, ended + np.array([100e3, 200e3, 1.9e6, 2e6]))
     at = (received[after[1::2]] - received[after[::2]]) * 8 / 100e3 / 40
-    shares = {"hpcc": 0.95 * 1000 / 1088, "dcqcn": 0.5 * 1000 / 1046}
+    half = 0.5 * 1000 / 1046
+    shares = {"hpcc": 0.95 * 1000 / 1088, "dcqcn": half, "dcqcn_mlx5": half}
     assert at[0] == pytest.approx(shares.get(transport, 1000 / 1046), rel=0.15)
-    assert (at[1] > 0.85) == (transport != "dcqcn")
+    assert (at[1] > 0.85) == (not transport.startswith("dcqcn"))
     beside = (links.array("time_ns") > 1.05e6) & (links.array("time_ns") < ended)
     queue = links.array("qdisc_bytes")[beside].mean()
     if transport == "hpcc":
         assert queue < 2 * 1086
     else:
-        assert queue > 50e3
+        # The cards' cuts are 4 us apart, not 50.
+        assert queue > (10e3 if transport == "dcqcn_mlx5" else 50e3)
 
 
 def alone_us(headers: int) -> float:
@@ -169,7 +171,7 @@ def test_who_joins_gets_a_share_and_who_leaves_gives_it_to_the_others(transport:
         # Its gradient is the same for all, whatever their rates (Zhu et al., CoNEXT 2016).
         assert min(fairness) < 0.95
     else:
-        least = {"hpcc": 0.985, "line_rate": 0.985, "swift": 0.96, "dcqcn": 0.9}
+        least = {"hpcc": 0.985, "line_rate": 0.985, "swift": 0.96, "dcqcn": 0.9, "dcqcn_mlx5": 0.75}
         assert min(fairness) > least[transport]
 
 
@@ -179,7 +181,9 @@ def test_the_mean_of_jain_s_index_over_all_steps_is_that_of_equal_shares(transpo
     best = sum(n / 4 for n in (1, 2, 3, 4, 3, 2, 1)) / 7
     assert best == pytest.approx(4 / 7)
     mean = result.metrics.network["net"]["mean_jains_fairness_throughput_l4"]
-    assert 0.93 * best < mean < 1.005 * best
+    # The cards' law moves shares each 300 us, by a fifty-thousandth of the link and more.
+    least = 0.88 if transport == "dcqcn_mlx5" else 0.93
+    assert least * best < mean < 1.005 * best
 
 
 def test_one_sender_joins_nobody() -> None:

@@ -95,6 +95,7 @@ OWN = (
     "net/network/pull_queue.rs",
     "net/network/telemetry.rs",
     "net/qdisc/dual_pi2.rs",
+    "net/qdisc/marking_red.rs",
     "net/qdisc/ndp.rs",
     "net/qdisc/scheduled.rs",
     "packet/ingress.rs",

@@ -61,6 +61,8 @@ _SOURCES = {
     "clove": "clove",
     "xpath": "xpath",
     "Dcqcn": "dcqcn",
+    "DcqcnMlx5": "hpcc",
+    "MarkingRedQueueDisc": "dcqcn",
     "Hpcc": "hpcc",
     "Swift": "swift",
     "Timely": "timely",

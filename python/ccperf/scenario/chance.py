@@ -17,6 +17,7 @@ DRAWING = frozenset(
         "FqCobaltQueueDisc",
         "FqPieQueueDisc",
         "MarkingPieQueueDisc",
+        "MarkingRedQueueDisc",
         "NdpQueueDisc",
         "PieQueueDisc",
         "RedQueueDisc",

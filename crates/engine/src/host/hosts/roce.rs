@@ -58,6 +58,8 @@ struct Sender {
     /// When the present burst began, and its bytes so far.
     burst_at: Time,
     burst: u32,
+    /// Bytes of the burst that ended last.
+    last_burst: u32,
     /// Timers that are set.
     pacing: Option<Key>,
     controlling: Option<Key>,
@@ -107,6 +109,7 @@ impl Roce {
             not_before: Time::ZERO,
             burst_at: Time::ZERO,
             burst: 0,
+            last_burst: 0,
             pacing: None,
             controlling: None,
             retransmission: None,
@@ -206,8 +209,17 @@ impl Sender {
         }
         self.burst += bytes;
         if self.burst >= self.control.burst() {
-            self.not_before = self.burst_at + self.control.rate().tx_time(self.burst);
-            self.burst = 0;
+            self.last_burst = std::mem::take(&mut self.burst);
+            self.not_before = self.burst_at + self.control.rate().tx_time(self.last_burst);
+        }
+    }
+
+    /// The rate may be another one: so may be when the next packet may leave.
+    fn retime(&mut self) {
+        let not_before = self.burst_at + self.control.rate().tx_time(self.last_burst);
+        if self.burst == 0 && self.last_burst > 0 && not_before != self.not_before {
+            self.not_before = not_before;
+            self.pacing = None;
         }
     }
 
@@ -345,6 +357,9 @@ impl Endpoint for Roce {
         } else {
             let hops = if sender.collects() { *host.arrived_hops() } else { Hops::default() };
             sender.on_answer(packet, &hops, now);
+            if sender.control.retimes() {
+                sender.retime();
+            }
             sender.go_on(&mut host);
         }
     }

@@ -9,6 +9,8 @@
 //! R = W / T
 //! ```
 //!
+//! A new rate holds for the packet that waits to leave, too, as in the authors' simulator: after an incast flows come back earlier by it.
+//!
 //! A sender begins with W = B T, B of its own link, and W stays at or below that; U begins with 1.  T is the round trip of the
 //! flow's own path without queues, unless it is given.  txRate_i is what the link has sent between the two packets, qlen_i what
 //! waited as the packet left it.
@@ -21,14 +23,16 @@
 //!
 //! of the link is used; what is above 1 stands in the queue: (U - 1) B T.
 //!
-//! The paper leaves open what a first ACK does, which has nothing to be compared with: nothing.  A path that changes begins anew.
+//! A first ACK has nothing to be compared with and changes no window; the reference then waits for the ACK of what is sent next, as after
+//! each update.  A path that changes begins anew.
 //! Its text gives maxStage 5; its authors later wrote that their simulations had 0.
 
 use super::law::{Ack, RateControl};
 use crate::base::attributes::{Attributes, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
 use crate::host::path::{Path, in_flight};
-use crate::packet::telemetry::{Hop, Hops};
+use crate::packet::telemetry::{Hop, Hops, TELEMETRY_HEADER};
+use crate::packet::{PPP_HEADER, ROCE_HEADERS};
 
 pub const SPEC: Spec = Spec {
     ns3: "Hpcc",
@@ -43,10 +47,21 @@ pub const SPEC: Spec = Spec {
             "maxStage, additive increases in a row before a multiplicative step."],
         param!["WAI"; Kind::Uint { min: 0, max: u32::MAX as u64 } => "80"; "W_AI, bytes."],
         param!["T"; Kind::Time => "0s"; "T, the base RTT; 0: that of the flow's path."],
+        param!["PayloadWindow"; Kind::Bool => "false";
+            "W counts payload, as in the authors' simulations; or else all bytes on the wire."],
+        param!["IntUnits"; Kind::Uint { min: 0, max: 1000 } => "0";
+            "Queues count in so many times 80 B, what was sent in so many times 128 B; 0: bytes."],
     ],
 };
 
 pub(super) const BELOW: &[[&str; 2]] = &[];
+
+/// Of a packet, the frame's included.
+const HEADERS: u32 = ROCE_HEADERS + TELEMETRY_HEADER + PPP_HEADER;
+
+/// What the header's fields count in, with its smallest units.
+const QUEUE_UNIT: u64 = 80;
+const SENT_UNIT: u64 = 128;
 
 #[derive(Debug)]
 pub struct Hpcc {
@@ -63,6 +78,9 @@ pub struct Hpcc {
     eta: f64,
     max_stage: u32,
     additive: f64,
+    units: u64,
+    /// Bytes on the wire for each that W counts.
+    wire: f64,
 }
 
 pub(super) fn new(a: &Attributes<'_>, path: &Path) -> Hpcc {
@@ -81,6 +99,12 @@ pub(super) fn new(a: &Attributes<'_>, path: &Path) -> Hpcc {
         eta: a.f64("Eta"),
         max_stage: a.u32("MaxStage"),
         additive: a.f64("WAI"),
+        units: a.u32("IntUnits").into(),
+        wire: if a.bool("PayloadWindow") {
+            f64::from(path.packet) / f64::from(path.packet - HEADERS)
+        } else {
+            1.0
+        },
     }
 }
 
@@ -89,8 +113,15 @@ impl Hpcc {
     fn of_link(&self, before: &Hop, now: &Hop) -> (f64, Time) {
         let time = now.at - before.at;
         let rate = now.rate.0 as f64;
-        let waiting = f64::from(now.queue.min(before.queue)) / in_flight(rate, self.rtt);
-        let sent = (now.sent - before.sent) as f64 / in_flight(rate, time);
+        // As the header would have it.
+        let counted = |bytes: u64, unit: u64| match self.units {
+            0 => bytes,
+            units => bytes - bytes % (units * unit),
+        };
+        let waiting = counted(now.queue.min(before.queue).into(), QUEUE_UNIT);
+        let sent = counted(now.sent, SENT_UNIT) - counted(before.sent, SENT_UNIT);
+        let waiting = waiting as f64 / in_flight(rate, self.rtt);
+        let sent = sent as f64 / in_flight(rate, time);
         (waiting + sent, time)
     }
 
@@ -120,17 +151,21 @@ impl RateControl for Hpcc {
     }
 
     fn window(&self) -> Option<u64> {
-        Some((self.window as u64).max(1))
+        Some(((self.window * self.wire) as u64).max(1))
+    }
+
+    fn retimes(&self) -> bool {
+        true
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
+        let is_update = ack.number > self.updated;
         if !self.last.is_empty() && self.last.path() == ack.hops.path() {
             self.measure(ack.hops);
-            let is_update = ack.number > self.updated;
             self.set_window(is_update);
-            if is_update {
-                self.updated = ack.next;
-            }
+        }
+        if is_update {
+            self.updated = ack.next;
         }
         self.last = *ack.hops;
     }
@@ -215,20 +250,40 @@ mod tests {
     #[test]
     fn windows_move_with_each_ack_and_their_reference_once_in_a_round_trip() {
         let mut law = sender(&[("WAI", "1000")]);
-        ack(&mut law, [1, 100], &hops(0, &[(125_000, 0)]));
-        ack(&mut law, [2, 101], &hops(10_000, &[(125_000, 125_000)]));
+        let full = |round_trips: u64| hops(round_trips * 10_000, &[(125_000, round_trips * 125_000)]);
+        ack(&mut law, [1, 100], &full(0));
+        // Twice as much as the link carries.  The reference waits for the ACK of what is sent after the first one.
         let first = BYTES * 0.95 / 2.0 + 1000.0;
+        ack(&mut law, [2, 101], &full(1));
+        close(law.window, first);
+        close(law.reference, BYTES);
+        ack(&mut law, [101, 201], &full(2));
         close(law.window, first);
         close(law.reference, first);
         // Twice as much again in the same round trip: from the same reference, not from what came of it.
-        for number in [3, 50, 101] {
-            let at = u64::from(number) * 10_000;
-            ack(&mut law, [number, 200], &hops(at, &[(125_000, at / 10_000 * 125_000)]));
+        for number in [102, 150, 201] {
+            ack(&mut law, [number, 300], &full(number.into()));
             close(law.window, first * 0.95 / 2.0 + 1000.0);
             close(law.reference, first);
         }
-        ack(&mut law, [102, 200], &hops(2_000_000, &[(125_000, 200 * 125_000)]));
+        ack(&mut law, [202, 300], &full(202));
         close(law.reference, first * 0.95 / 2.0 + 1000.0);
+    }
+
+    #[test]
+    fn a_window_of_payload_is_longer_on_the_wire_and_no_faster() {
+        let law = sender(&[("PayloadWindow", "true")]);
+        // 88 B of headers for each 1000.
+        assert_eq!((law.window(), law.rate()), (Some(136_000), Rate(LINE)));
+    }
+
+    #[test]
+    fn what_the_header_rounds_counts_in_its_units() {
+        let mut law = sender(&[("IntUnits", "4")]);
+        ack(&mut law, [1, 100], &hops(0, &[(900, 511)]));
+        ack(&mut law, [2, 100], &hops(10_000, &[(959, 63_011)]));
+        // Two times 320 B, and 123 times 512 B since none.
+        close(law.utilisation, (2.0 * 320.0 + 123.0 * 512.0) / BYTES);
     }
 
     #[test]

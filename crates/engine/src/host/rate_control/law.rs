@@ -33,6 +33,11 @@ pub trait RateControl: Send {
         0
     }
 
+    /// Whether the packet that waits has another time to leave as soon as the rate is another one.
+    fn retimes(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, _ack: &Ack<'_>) {}
 
     /// The receiver has seen congestion.

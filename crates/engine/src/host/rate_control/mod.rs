@@ -41,6 +41,7 @@ macro_rules! reads {
 
 registry! {
     dcqcn,
+    dcqcn_mlx5,
     hpcc reads telemetry,
     swift,
     timely,
@@ -91,8 +92,6 @@ mod tests {
     #[test]
     fn only_hpcc_pays_for_telemetry() {
         let headers: Vec<_> = SPECS.iter().map(|spec| (spec.ns3, headers(spec.ns3))).collect();
-        let expected =
-            [("Dcqcn", 44), ("Hpcc", 86), ("Swift", 44), ("Timely", 44), ("LineRate", 44)];
-        assert_eq!(headers, expected);
+        assert!(headers.iter().all(|&(law, bytes)| bytes == if law == "Hpcc" { 86 } else { 44 }));
     }
 }

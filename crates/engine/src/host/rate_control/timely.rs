@@ -38,8 +38,10 @@ pub const SPEC: Spec = Spec {
         param!["HaiThreshold"; Kind::Uint { min: 1, max: 1000 } => "5";
             "Segments in a row without a positive gradient, from which on the rate grows by N delta."],
         param!["HaiFactor"; Kind::Uint { min: 1, max: 1000 } => "5"; "N in hyperactive increase."],
-        param!["Segment"; Kind::Uint { min: 1, max: 1 << 24 } => "16000";
-            "Bytes on the wire between two round trips that count."],
+        param!["HaiBelowTLow"; Kind::Bool => "false";
+            "Segments below T_low count for HAI, too, and grow by N delta."],
+        param!["Segment"; Kind::Uint { min: 0, max: 1 << 24 } => "16000";
+            "Bytes on the wire between two round trips that count; 0: packets leave one by one, and one counts in a round trip."],
         param!["MinRate"; FRACTION => "0.0025"; "The least rate, as a share of the link's rate."],
     ],
 };
@@ -62,6 +64,7 @@ pub struct Timely {
     packets: u32,
     due: u32,
     burst: u32,
+    counts_below: bool,
     min_rtt: f64,
     t_low: f64,
     t_high: f64,
@@ -74,7 +77,8 @@ pub struct Timely {
 pub(super) fn new(a: &Attributes<'_>, path: &Path) -> Timely {
     let line = path.line.0 as f64;
     let [min_rtt, t_low, t_high] = ["MinRtt", "TLow", "THigh"].map(|name| a.time(name).0 as f64);
-    let packets = (a.u32("Segment") / path.packet).max(1);
+    let segment = a.u32("Segment");
+    let packets = (segment / path.packet).max(u32::from(segment > 0));
     Timely {
         line,
         current: line,
@@ -86,6 +90,7 @@ pub(super) fn new(a: &Attributes<'_>, path: &Path) -> Timely {
         packets,
         due: packets,
         burst: packets * path.packet,
+        counts_below: a.bool("HaiBelowTLow"),
         min_rtt,
         t_low,
         t_high,
@@ -102,15 +107,14 @@ impl Timely {
         let Some(last) = self.last.replace(rtt) else { return };
         self.diff += self.alpha * (rtt - last - self.diff);
         let gradient = self.diff / self.min_rtt;
-        let is_calm = (self.t_low..=self.t_high).contains(&rtt) && gradient <= 0.0;
-        self.calm = if is_calm { self.calm + 1 } else { 0 };
-        let rate = if rtt < self.t_low {
-            self.current + self.delta
-        } else if rtt > self.t_high {
-            self.current * (1.0 - self.beta * (1.0 - self.t_high / rtt))
-        } else if is_calm {
+        let is_below = rtt < self.t_low;
+        let grows = is_below || rtt <= self.t_high && gradient <= 0.0;
+        self.calm = if grows && (!is_below || self.counts_below) { self.calm + 1 } else { 0 };
+        let rate = if grows {
             let is_hyperactive = self.calm >= self.hai_threshold;
             self.current + self.delta * if is_hyperactive { self.hai_factor } else { 1.0 }
+        } else if rtt > self.t_high {
+            self.current * (1.0 - self.beta * (1.0 - self.t_high / rtt))
         } else {
             self.current * (1.0 - self.beta * gradient)
         };
@@ -128,10 +132,15 @@ impl RateControl for Timely {
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        if ack.packets > 0 && ack.number >= self.due {
-            self.due = (ack.number / self.packets + 1) * self.packets;
-            self.on_completion(ack.rtt.0 as f64);
+        if ack.packets == 0 || ack.number < self.due {
+            return;
         }
+        self.due = match self.packets {
+            // What is sent from now on.
+            0 => ack.next + 1,
+            packets => (ack.number / packets + 1) * packets,
+        };
+        self.on_completion(ack.rtt.0 as f64);
     }
 }
 
@@ -248,5 +257,34 @@ mod tests {
         assert_eq!(counted, [16, 40, 48]);
         // A segment is a packet at least.
         assert_eq!(new(&Attributes::new(&SPEC, &given(&[("Segment", "1")])), &PATH).packets, 1);
+    }
+
+    #[test]
+    fn without_segments_packets_leave_one_by_one_and_one_counts_in_a_round_trip() {
+        let mut law = sender(&[("Segment", "0")]);
+        assert_eq!(law.burst(), 0);
+        let mut counted = Vec::new();
+        let hops = &Hops::default();
+        // The first one, and then what was sent after the one before had counted.
+        for (number, next) in [(1, 10), (2, 11), (10, 19), (11, 20), (12, 21), (20, 29), (21, 30)] {
+            let before = law.last.take();
+            let (now, rtt) = (Time::ZERO, Time(30_000));
+            law.on_ack(&Ack { now, rtt, number, packets: 1, next, hops });
+            if law.last.is_some() {
+                counted.push(number);
+            }
+            law.last = law.last.or(before);
+        }
+        assert_eq!(counted, [1, 11, 21]);
+    }
+
+    #[test]
+    fn segments_below_t_low_may_count_for_hyperactive_increase() {
+        let mut law = sender(&[("HaiBelowTLow", "true"), ("HaiThreshold", "6")]);
+        law.on_completion(40_000.0);
+        for steps in [1.0, 1.0, 1.0, 1.0, 1.0, 5.0, 5.0] {
+            let (rate, before) = after(&mut law, &[40.0]);
+            close(rate, before + steps * 10e6);
+        }
     }
 }

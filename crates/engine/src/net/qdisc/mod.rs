@@ -111,7 +111,7 @@ pub struct BuildContext<'a> {
 pub const FIFO: &str = fifo::SPEC.spec.ns3;
 
 /// What ns-3 does not have, and its driver neither.
-pub const OWN: &[&str] = &[dual_pi2::SPEC.spec.ns3, ndp::SPEC.spec.ns3];
+pub const OWN: &[&str] = &[dual_pi2::SPEC.spec.ns3, marking_red::SPEC.spec.ns3, ndp::SPEC.spec.ns3];
 
 /// Whether the queues of a discipline are all there are: there is no device queue below it.
 pub fn is_whole_queue(kind: &str) -> bool {
@@ -244,6 +244,7 @@ registry! {
     StrictPriority = strict_priority,
     SharedBuffer = shared_buffer,
     DualPi2 = dual_pi2,
+    MarkingRed = marking_red,
     Ndp = ndp,
 }
 

@@ -99,14 +99,14 @@ fn hpcc_uses_eta_of_a_link_and_what_its_flows_add_and_nothing_waits() {
 #[test]
 fn what_flows_of_hpcc_add_beyond_the_link_waits_in_its_queue() {
     let bytes = round_trip(TELLING, 92.0) * LINE / 8.0;
-    // (U - 1) B T, but for the two packets that meet by chance.
+    // (U - 1) B T, but for the three packets that meet by chance.
     let waiting = |additive: f64| {
         let attributes = json!({"WAI": format!("{additive}")});
         let recording = sampled(8, "hpcc", &attributes, ["4ms", "4us"]);
         assert!(used(&recording) > 0.99);
         let queue = settled(&recording, "queue_samples", "qdisc_bytes");
         let expected = 8.0 * additive - 0.05 * bytes;
-        assert!((queue - expected).abs() < 2.5 * TELLING, "{queue} {expected}");
+        assert!((queue - expected).abs() < 3.0 * TELLING, "{queue} {expected}");
         queue
     };
     let more = waiting(2000.0) - waiting(1000.0);
@@ -122,10 +122,11 @@ fn an_incast_of_hpcc_is_over_after_a_few_round_trips() {
     // Fifteen of sixteen windows of the link wait at first.
     let bytes = round_trip(TELLING, 92.0) * LINE / 8.0;
     assert!((most / (15.0 * bytes) - 1.0).abs() < 0.1, "{most}");
-    // They take as many round trips of the link to leave; little is added to them meanwhile, and less than one later.
+    // They take as many round trips of the link to leave.  What is added meanwhile is half of that: the reference stays that
+    // of the link until the ACK of what is sent after the first one, as in the authors' simulator (1.4 at 100 Gbps).
     let gone = queue.iter().zip(at).rfind(|(queue, _)| **queue as f64 > bytes).unwrap();
     let least = 15.0 * round_trip(TELLING, 92.0);
-    assert!((1.0..1.25).contains(&(*gone.1 as f64 / least)), "{} {least}", gone.1);
+    assert!((1.3..1.65).contains(&(*gone.1 as f64 / least)), "{} {least}", gone.1);
 }
 
 /// The target of Swift with its defaults, of a flow with this window behind one switch, in ns.
