@@ -17,7 +17,7 @@ WITHOUT_A_TWIN = {
     name
     for kind in registry.WORDS
     for name in registry.algorithms(kind)
-    if judges.kind(name) in (judges.LINUX, judges.LAW, judges.NONE)
+    if judges.kind(name) not in (judges.NS3, judges.TWICE)
 }
 
 

@@ -31,6 +31,8 @@ _OVER_ROCE = "`tests/catalogue/test_lossless.py`"
 _OVER_TRIMMING = (
     "`crates/engine/src/run/simulate/tests/trimming.rs`, `tests/catalogue/test_trimming.py`"
 )
+#: HPCC's authors wrote it, TIMELY and DCQCN in it, too.
+_FORK = Judge(AUTHORS, "recorded runs of HPCC's ns-3 fork, `tests/catalogue/test_hpcc_fork.py`")
 
 #: Of what ns-3 3.44 has no class of that name for.
 _OTHERS: dict[str, tuple[Judge, ...]] = {
@@ -69,9 +71,17 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
     **dict.fromkeys(("presto", "flowbender", "plb", "reps", "clove", "hermes", "xpath"), (_LAWS,)),
     **{
         law: (Judge(LAW, f"`crates/engine/src/host/rate_control/{law.lower()}.rs`, {_OVER_ROCE}"),)
-        for law in ("Dcqcn", "Hpcc", "Swift", "Timely")
+        for law in ("Dcqcn", "Swift")
     },
-    "LineRate": (Judge(LAW, _OVER_ROCE),),
+    **{
+        law: (_FORK, Judge(LAW, f"`crates/engine/src/host/rate_control/{file}.rs`, {_OVER_ROCE}"))
+        for law, file in (("DcqcnMlx5", "dcqcn_mlx5"), ("Hpcc", "hpcc"), ("Timely", "timely"))
+    },
+    "LineRate": (_FORK, Judge(LAW, _OVER_ROCE)),
+    "MarkingRedQueueDisc": (
+        _FORK,
+        Judge(LAW, "`crates/engine/src/net/qdisc/marking_red.rs`, its tests"),
+    ),
     "Ndp": (Judge(LAW, _OVER_TRIMMING),),
     "Nscc": (
         Judge(AUTHORS, "recorded runs of `uet-htsim`, `tests/catalogue/test_trimming.py`"),

@@ -154,9 +154,10 @@ _JUDGES = (
     "description; a mistake in reading the paper would be in both. *Closed form*: laws that the "
     "paper states, held against the recorded packets "
     "(`tests/catalogue/test_balancer_laws.py`: which path each packet took, and what its sender "
-    "had seen until then); what no law there says is unjudged. *The authors' code* judges none "
-    "yet, and *none* says that nobody did. `ccperf show cc NAME` (or `qdisc`, `routing`) says it "
-    "of one."
+    "had seen until then); what no law there says is unjudged. *The authors' code*: what the "
+    "authors' simulator recorded of the same scenarios, with named tolerances "
+    "([lossless.md](lossless.md#beside-the-authors-simulator)). *None* says that nobody did. "
+    "`ccperf show cc NAME` (or `qdisc`, `routing`) says it of one."
 )
 
 _DEVICES = (
