@@ -17,7 +17,8 @@ Mistakes that nothing can notice have a reason in `tools/mutants.toml`; any othe
     python tools/mutants.py --choose 12            chooses the daily slice anew by what it notices
     python tools/mutants.py --unit                 asks the unit tests, but for the slow ones
     python tools/mutants.py --fuzz 300             asks so many random scenarios
-    python tools/mutants.py --own                  asks the unit tests about what ns-3 does not have
+    python tools/mutants.py --own --rest           asks the unit tests about what ns-3 does not have
+                                                   and has not been measured yet
 
 Of the profile `linux`, L4S and BBRv3 (`places.OWN`) there is no comparison: unit tests must notice
 mistakes there, or tests of whole runs (`mutation/whole_runs.py`), or `tools/mutants.toml` says why
@@ -235,7 +236,12 @@ def judge_own(built: Sequence[places.Mutant], options: argparse.Namespace) -> in
     """Run the unit tests with a share of the mistakes in what ns-3 does not have, and whole runs
     with those that they let through; 1 if one is not noticed for no recorded reason.
     """
-    named = [item for item in record.own(built) if options.name in item[1].name]
+    known = record.measured()["own"] if options.rest else {}
+    named = [
+        item
+        for item in record.own(built)
+        if options.name in item[1].name and item[1].name not in known
+    ]
     count = round(options.share * len(named))
     chosen = sorted(random.Random(options.seed).sample(named, count), key=lambda item: item[0])
     program, reasons = engine.build_tests(), record.reasons("unnoticed")
