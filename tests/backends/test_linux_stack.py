@@ -44,6 +44,13 @@ def test_a_segment_is_as_large_on_the_wire_as_everywhere_and_buffers_are_the_sce
     assert flow["send_buffer"] == flow["receive_buffer"] == 4_000_000
 
 
+def test_buffers_are_the_kernels_to_tune_where_the_scenario_says_between_which_sizes() -> None:
+    made = lowered()
+    for own, sides in (("wmem", (None, 4_000_000)), ("rmem", (4_000_000, None))):
+        flow = first(told({**made, "linux": {f"net.ipv4.tcp_{own}": "4096 131072 6291456"}}))
+        assert (flow["send_buffer"], flow["receive_buffer"]) == sides
+
+
 def test_an_ack_for_each_segment_is_a_metric_of_the_receivers_route() -> None:
     """ip-route(8): `quickack`. Who wants Linux's own ACKs says 2."""
     scenario = lowered()

@@ -127,14 +127,15 @@ impl Connection {
             let (tos, dscp) = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)][side];
             let tos = if dscp > 0 { dscp << 2 } else { tos };
             for (level, option, value) in [
-                (SOL_SOCKET, libc::SO_REUSEADDR, 1),
+                (SOL_SOCKET, libc::SO_REUSEADDR, Some(1)),
                 (SOL_SOCKET, libc::SO_SNDBUFFORCE, settings.send_buffer),
                 (SOL_SOCKET, libc::SO_RCVBUFFORCE, settings.receive_buffer),
-                (IPPROTO_TCP, libc::TCP_MAXSEG, settings.segment_bytes),
-                (IPPROTO_TCP, libc::TCP_NODELAY, settings.no_delay.into()),
-                (IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, settings.waiting_bytes as i32),
-                (IPPROTO_IP, libc::IP_TOS, tos.into()),
+                (IPPROTO_TCP, libc::TCP_MAXSEG, Some(settings.segment_bytes)),
+                (IPPROTO_TCP, libc::TCP_NODELAY, Some(settings.no_delay.into())),
+                (IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, Some(settings.waiting_bytes as i32)),
+                (IPPROTO_IP, libc::IP_TOS, Some(tos.into())),
             ] {
+                let Some(value) = value else { continue };
                 sys::set_option(&socket, level, option, &value.to_ne_bytes())?;
             }
             sys::set_option(

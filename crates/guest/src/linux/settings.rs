@@ -58,8 +58,9 @@ pub struct Connection {
     /// What the kernel calls the congestion control.
     pub control: String,
     pub segment_bytes: i32,
-    pub send_buffer: i32,
-    pub receive_buffer: i32,
+    /// None: the kernel tunes it.
+    pub send_buffer: Option<i32>,
+    pub receive_buffer: Option<i32>,
     pub no_delay: bool,
     /// So much waits in the socket to be sent for the first time, at most.
     pub waiting_bytes: u32,

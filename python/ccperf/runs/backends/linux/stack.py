@@ -73,6 +73,9 @@ _RECOVERIES = ("TcpPrrRecovery", "PrrRfc6937")
 #: while they are few.
 _WAITING = 64 << 20
 _LEAST_WAITING = 128 << 10
+#: Who gives these wants the kernel to tune buffers between them.
+_TUNED_SENDING = "net.ipv4.tcp_wmem"
+_TUNED_RECEIVING = "net.ipv4.tcp_rmem"
 #: Linux's name where it is not the registry's.
 _NAMES = {"TcpNewReno": "reno"}
 #: Those that send at a rate of their own.
@@ -114,8 +117,9 @@ def of(lowered: str) -> Stack:
             "machines": [places[each["source"]], places[each["destination"]]],
             "control": flow.control,
             "segment_bytes": flow.segment,
-            "send_buffer": flow.send_buffer,
-            "receive_buffer": flow.receive_buffer,
+            # A size that is asked for is not tuned any more.
+            "send_buffer": None if _TUNED_SENDING in own else flow.send_buffer,
+            "receive_buffer": None if _TUNED_RECEIVING in own else flow.receive_buffer,
             "no_delay": flow.no_delay,
             "waiting_bytes": waiting if waiting < flow.send_buffer else 0,
             "is_paced": flow.control in _PACED,
