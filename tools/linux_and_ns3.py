@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ccperf import Scenario
@@ -218,16 +219,23 @@ PROFILE: Mapping[str, Switch] = {
 }
 
 
-def scenario(cc: str, name: str, switch: Switch = Switch("")) -> Scenario:
-    """The first point of an experiment, with a switch thrown."""
+def scenario(
+    cc: str,
+    name: str,
+    switch: Switch = Switch(""),
+    others: Mapping[str, Switch] = MappingProxyType({}),
+) -> Scenario:
+    """The first point of an experiment, with a switch thrown, and those of `others` by what they
+    are for.
+    """
     experiment = REGISTRY[name]
     words: dict[str, Any] = dict(next(iter(experiment.grid())))
     if switch.profile:
         words["profile"] = switch.profile
     data = experiment.scenario(cc, **words).canonical()
     for each in [*data["flows"], *data.get("stacks", [])]:
-        if each.get("cc", {}).get("type") == cc:
-            switch.edit(each)
+        kind = each.get("cc", {}).get("type")
+        (switch if kind == cc else others.get(kind, Switch(""))).edit(each)
     if switch.sysctls:
         data["linux"] = dict(switch.sysctls)
     return Scenario.model_validate(data)
@@ -239,11 +247,16 @@ def headlines(name: str, made: Scenario, recording: Recording) -> dict[str, floa
     return {metric: found[metric] for metric in answer(name).metrics if metric in found}
 
 
-def compared(cc: str, name: str, ours: Switch = Switch("")) -> dict[str, Any]:
-    """Where the segments part, and what the metrics are on both sides; `ours`: for the engine."""
+def compared(
+    cc: str, name: str, profile: Mapping[str, Switch] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Where the segments part, and what the metrics are on both sides; `profile`: for the engine's
+    flows, by their algorithm, those that `cc` competes with, too.
+    """
     made = scenario(cc, name)
+    ours = scenario(cc, name, profile.get(cc, Switch("")), profile)
     runs = [
-        traced(scenario(cc, name, ours), backends.get("native")),
+        traced(ours, backends.get("native")),
         traced(made, backends.get("linux")),
     ]
     values = [headlines(name, made, run.recording) for run in runs]
@@ -322,7 +335,7 @@ def record_profile(names: Iterable[str], experiments: Iterable[str]) -> None:
         for name in experiments:
             found = known.setdefault("profile", {}).setdefault(cc, {})
             if name not in found:
-                found[name] = compared(cc, name, PROFILE[cc])
+                found[name] = compared(cc, name, PROFILE)
                 write(known)
                 print(cc, name, "profile linux", flush=True)
 

@@ -166,6 +166,8 @@ fn in_parts(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }
 
+const LINUX_DELTA_MS: i64 = 1000;
+
 /// While the window is the same Linux computes its count 32 times a second.
 const COUNT_STAYS_MS: u64 = 31;
 
@@ -245,9 +247,13 @@ impl Cubic {
         count
     }
 
-    /// Right after recovery they still show the queue that caused the loss.
+    /// Right after recovery they still show the queue that caused the loss; for Linux that is a second.
     fn takes_samples(&self, tcb: &Tcb) -> bool {
-        self.epoch_start.is_none_or(|start| tcb.now.ns() - start >= self.cubic_delta)
+        let now = tcb.now.ns();
+        self.epoch_start.is_none_or(|start| match self.growth {
+            Growth::Linux => now / MS - start / MS >= LINUX_DELTA_MS,
+            Growth::Ns3 => now - start >= self.cubic_delta,
+        })
     }
 
     /// W(t) in segments.
@@ -345,7 +351,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::driver::Driver;
-    use super::{CongState, Growth, whole_segments};
+    use super::{CongState, Growth, Time, whole_segments};
     use crate::{base::cpp, base::math};
 
     const PLAIN: [(&str, &str); 2] = [("HyStart", "false"), ("TcpFriendliness", "false")];
@@ -398,6 +404,22 @@ mod tests {
             })
         });
         assert!(linux > ns3, "{linux:?} {ns3:?}");
+    }
+
+    /// ns-3's `CubicDelta` is 10 ms; in Linux it is a second of the clock's ticks.
+    #[test]
+    fn linux_takes_no_sample_in_the_first_second_after_a_loss() {
+        for (growth, ms) in [(Growth::Linux, 1000), (Growth::Ns3, 10)] {
+            let mut d = Driver::growing(growth, "TcpCubic", &[]).with_cwnd(20).with_ssthresh(20);
+            d.fast_recovery();
+            d.ack(1); // congestion avoidance begins
+            let start = d.tcb.now;
+            for (after, is_taken) in [(ms - 1, false), (ms, true)] {
+                d.tcb.now = start + Time::from_ms(after);
+                let least = d.control.algorithm().least_rtt(&d.tcb);
+                assert_eq!(least.is_some(), is_taken, "{growth:?} {after} ms");
+            }
+        }
     }
 
     /// The curve is so steep that the count falls from 7 to 6 in the meantime.

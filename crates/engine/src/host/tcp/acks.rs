@@ -42,6 +42,9 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// Whether ACKs of what comes beyond a hole ever wait.
     const COMPRESSES: bool = false;
 
+    /// Whether a segment with PSH is not to wait.
+    const HEEDS_PUSH: bool = false;
+
     fn new(config: &Config) -> Self;
 
     /// The connection is established.
@@ -49,6 +52,9 @@ pub trait AckPolicy: fmt::Debug + Send {
 
     /// `bytes` have come in order, at `tcb.now`.  Returns how long their ACK may wait; `None`: not at all.
     fn on_data(&mut self, tcb: &Tcb, bytes: u32) -> Option<Time>;
+
+    /// A segment with PSH has come.
+    fn on_pushed(&mut self) {}
 
     /// A hole is left.
     fn on_gap(&mut self, _tcb: &Tcb, _segment: GapSegment) -> GapAck {

@@ -98,6 +98,11 @@ fn is_in_episode(tcb: &Tcb) -> bool {
     matches!(tcb.cong_state, CongState::Recovery | CongState::Loss)
 }
 
+/// In the steps of Linux's clock.
+fn in_us(time: Time) -> Time {
+    Time(time.0 / 1000 * 1000)
+}
+
 /// Has state of its own; reads and sets the marks of the scoreboard.  What a detection does not implement, it does
 /// without.
 pub trait LossDetection: fmt::Debug + Send {

@@ -19,6 +19,8 @@ pub struct Opening<'a> {
     pub peer_window: u32,
     /// What of it is free.
     pub room: u32,
+    /// What the scenario asks for.
+    pub send_buffer: u32,
     /// Bytes that wait to be sent for the first time, and those that are sent.
     pub unsent: u32,
     pub sent: u32,
@@ -32,6 +34,9 @@ pub trait Segmentation: fmt::Debug + Default + Send {
 
     /// The segment leaves now; if not, the next ACK asks again.
     fn leaves(&mut self, opening: Opening<'_>) -> bool;
+
+    /// What leaves is the last of several that leave together: it gets PSH, so that the receiver does not wait for more.
+    fn ends_burst(&self) -> bool;
 }
 
 /// Each leaves as soon as it may.
@@ -44,5 +49,10 @@ impl Segmentation for AtOnce {
     #[inline(always)]
     fn leaves(&mut self, _opening: Opening<'_>) -> bool {
         true
+    }
+
+    #[inline(always)]
+    fn ends_burst(&self) -> bool {
+        false
     }
 }

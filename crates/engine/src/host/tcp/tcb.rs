@@ -120,12 +120,12 @@ impl Tcb {
         if self.cwnd < self.ssthresh / 2 { self.pacing_ss_ratio } else { self.pacing_ca_ratio }
     }
 
-    /// What a stack would pace at, in bytes a second.  None before the first sample.
+    /// What Linux would pace at (`tcp_update_pacing_rate`), in bytes a second.  None before the first sample.
     pub fn window_rate(&self) -> Option<u64> {
-        let window = u64::from(self.cwnd.max(self.outstanding));
-        let bytes = window * u64::from(self.pacing_ratio()) / 100;
-        (!self.srtt.is_zero())
-            .then(|| (u128::from(bytes) * 1_000_000_000 / u128::from(self.srtt.0)) as u64)
+        let is_low = self.cwnd_segments() < self.ssthresh / self.segment_size / 2;
+        let percent = if is_low { self.pacing_ss_ratio } else { self.pacing_ca_ratio };
+        let window = u128::from(self.cwnd.max(self.outstanding)) * u128::from(percent);
+        (!self.srtt.is_zero()).then(|| (window * 10_000_000 / u128::from(self.srtt.0)) as u64)
     }
 
     /// cwnd has limited what was sent; in slow start, it would have with half of it more.

@@ -5,6 +5,9 @@
 //! is measured: with buffers of 0.4, 1 and 4 MB, Linux 7.3.4 acknowledges the first 52, 103 and 362 segments of 1448 B one by
 //! one, which is 8 segments of growth with each but the first, from 4 on, and [`MOST_QUICK`] more.
 //!
+//! A segment with PSH, as the last of a burst of the sender's has it, is acknowledged as soon as it is read, which is at once here
+//! (`tcp_cleanup_rbuf`).
+//!
 //! Beyond a hole three segments are acknowledged one by one (so that a peer that counts them sees DupThresh), and then one ACK
 //! stands for those of a millisecond or a third of a round trip (Linux's compression of SACKs, `tcp_comp_sack_delay_ns`).
 
@@ -47,6 +50,8 @@ pub struct Quick {
     receive_buffer: u32,
     /// By so many bytes the offered window may grow yet.
     growth_left: i64,
+    /// Something with PSH has come since the last ACK.
+    is_pushed: bool,
     last: Time,
     /// What has come twice and is not reported yet.
     duplicate: Option<SackBlock>,
@@ -62,6 +67,7 @@ pub struct Quick {
 impl AckPolicy for Quick {
     const REPORTS_DUPLICATES: bool = true;
     const COMPRESSES: bool = true;
+    const HEEDS_PUSH: bool = true;
 
     fn new(config: &Config) -> Quick {
         Quick {
@@ -73,6 +79,7 @@ impl AckPolicy for Quick {
             is_always_quick: config.delayed_ack_count == 1,
             receive_buffer: config.receive_buffer,
             growth_left: 0,
+            is_pushed: false,
             last: Time::ZERO,
             duplicate: None,
             gap: Seq(0),
@@ -90,13 +97,18 @@ impl AckPolicy for Quick {
         self.adapt(tcb);
         self.grow(bytes);
         self.waiting += bytes;
-        if self.quick > 0 || self.waiting > self.largest || self.is_always_quick {
+        let is_quick = self.quick > 0 || self.is_always_quick || self.is_pushed;
+        if is_quick || self.waiting > self.largest {
             return None;
         }
         // An eighth of a round trip is enough, and LEAST_WAIT at least.
         let bound =
             if tcb.srtt.is_zero() { self.most } else { LEAST_WAIT.max(Time(tcb.srtt.0 / 8)) };
         Some(self.wait.min(bound).min(self.most))
+    }
+
+    fn on_pushed(&mut self) {
+        self.is_pushed = true;
     }
 
     fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> GapAck {
@@ -134,6 +146,7 @@ impl AckPolicy for Quick {
         }
         self.waiting = 0;
         self.compressed = 0;
+        self.is_pushed = false;
     }
 
     /// Of what is acknowledged the peer has not heard, and had better hear soon of what comes next, too.
@@ -228,6 +241,48 @@ mod tests {
         assert_eq!(quick, 5 + 16);
         assert!(waits[21..].iter().step_by(2).all(|wait| *wait == Some(Time::from_ms(40))));
         assert!(waits[22..].iter().step_by(2).all(Option::is_none));
+    }
+
+    /// Each segment beyond a hole takes its eight segments of growth, too, and so of the quick ones there are fewer.
+    #[test]
+    fn the_offered_window_grows_beyond_a_hole_as_well() {
+        let quick = |gaps: u32| {
+            let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
+            acks.receive_buffer = 400_000;
+            let tcb = Tcb::default();
+            assert_eq!(acks.on_data(&tcb, 1000), None);
+            acks.on_ack_sent();
+            for _ in 0..gaps {
+                acks.on_gap(&tcb, GapSegment { bytes: 1000, next: Seq(1001), unacked: 0 });
+                acks.on_ack_sent();
+            }
+            let one_by_one = |acks: &mut Quick| {
+                let wait = acks.on_data(&tcb, 1000);
+                acks.on_ack_sent();
+                wait.is_none()
+            };
+            (0..100).take_while(|_| one_by_one(&mut acks)).count()
+        };
+        assert_eq!(quick(0) - quick(10), 10);
+    }
+
+    /// What a kernel did (7.3.4): of bursts of nine segments the last is acknowledged alone.
+    #[test]
+    fn a_segment_with_psh_does_not_wait_and_counts_begin_anew() {
+        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
+        let tcb = Tcb::default();
+        (acks.largest, acks.wait) = (1000, LEAST_WAIT);
+        let mut acked = Vec::new();
+        for segment in 1..=18 {
+            if segment % 9 == 0 {
+                acks.on_pushed();
+            }
+            if acks.on_data(&tcb, 1000).is_none() {
+                acks.on_ack_sent();
+                acked.push(segment);
+            }
+        }
+        assert_eq!(acked, [2, 4, 6, 8, 9, 11, 13, 15, 17, 18]);
     }
 
     #[test]

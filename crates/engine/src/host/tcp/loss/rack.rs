@@ -9,7 +9,8 @@ use super::reordering_window::ReorderingWindow;
 use super::tail_probe::{ProbeBound, TailProbe};
 use super::undo::Undo;
 use super::{
-    Disorder, Feedback, Finding, Flight, LossDetection, LossMarks, Rfc6675, Timeout, is_in_episode,
+    Disorder, Feedback, Finding, Flight, LossDetection, LossMarks, Rfc6675, Timeout, in_us,
+    is_in_episode,
 };
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -361,9 +362,4 @@ impl Rack {
         };
         (finding, due.map(later))
     }
-}
-
-/// In the steps of Linux's clock.
-fn in_us(time: Time) -> Time {
-    Time(time.0 / 1000 * 1000)
 }

@@ -4,7 +4,7 @@
 //! Linux's measure of that (`tcp_check_sack_reordering`): from the segment that was sent once and fills a hole to the end of the
 //! highest one that is SACKed.
 
-use super::Flight;
+use super::{Flight, in_us};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
@@ -151,7 +151,8 @@ impl ReorderingWindow {
         if (!self.has_reordering && is_ready) || tcb.min_rtt == Time::MAX {
             return Time::ZERO;
         }
-        Time(tcb.min_rtt.0 / 4 * u64::from(self.quarters)).min(tcb.srtt)
+        let window = Time(in_us(Time(tcb.min_rtt.0 / 4)).0 * u64::from(self.quarters));
+        window.min(in_us(tcb.srtt))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tail loss probes (RFC 8985 section 7): two round trips after the last segment, something that makes the peer say what has
 //! come.
 
-use super::{Feedback, Flight, is_in_episode};
+use super::{Feedback, Flight, in_us, is_in_episode};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::ticks::timer_end;
@@ -87,7 +87,7 @@ impl TailProbe {
         }
         let is_alone = scoreboard.sent_size() <= tcb.segment_size;
         let more = if is_alone { LONGEST_DELAY_OF_ACK } else { TICKS };
-        let wait = tcb.srtt + tcb.srtt + more;
+        let wait = in_us(tcb.srtt + tcb.srtt) + more;
         let left = match bound {
             ProbeBound::Whole => Some(*rto),
             ProbeBound::Rest => {

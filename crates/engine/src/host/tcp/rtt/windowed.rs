@@ -63,12 +63,13 @@ impl RttEstimation for Windowed {
         self.round_4 = self.least;
     }
 
+    /// With the eighths of a microsecond that it counts.
     fn srtt(&self) -> Time {
-        if self.srtt_8 == 0 { self.initial } else { time(self.srtt_8 / 8) }
+        if self.srtt_8 == 0 { self.initial } else { Time((self.srtt_8 * US / 8) as u64) }
     }
 
     fn timeout(&self, _granularity: Time) -> Time {
-        if self.srtt_8 == 0 { self.initial } else { self.srtt() + time(self.variation_4) }
+        if self.srtt_8 == 0 { self.initial } else { time(self.srtt_8 / 8 + self.variation_4) }
     }
 
     /// The least timeout is in it.  In ticks of the kernel's.
@@ -113,6 +114,15 @@ mod tests {
         assert_eq!(rtt.srtt(), Time::from_ms(150));
         // A quarter of three microseconds is none, and they begin another tick.
         assert_eq!(rto(&rtt).ms(), 351);
+    }
+
+    /// 8 SRTT is a whole number of microseconds; the timeout counts in those of SRTT.
+    #[test]
+    fn the_estimate_has_eighths_of_a_microsecond() {
+        let mut rtt = measured(&[100]);
+        rtt.measure(Time(100_003_000));
+        assert_eq!(rtt.srtt(), Time(100_000_375));
+        assert_eq!(rtt.timeout(Time::ZERO).0 % 1000, 0);
     }
 
     /// The peak stays for its round, and a quarter of it goes with each round that has none.

@@ -3,8 +3,7 @@
 //! of the window is open.
 //!
 //! Nothing waits in recovery; if the last segment left longer than a millisecond ago, or the next ACK is further away than that
-//! or than half a round trip; if a third of the window is open; or if the kernel's buffer ends, which holds half of the window that
-//! the peer offered first, as long as the application writes ahead.
+//! or than half a round trip; if a third of the window is open; or if one of the kernel's buffers ends ([`Buffers`]).
 
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
@@ -19,15 +18,30 @@ const BURSTS_A_SECOND: u64 = 1024;
 const STEP: Time = Time(512_000);
 /// The most that a SYN offers.
 const FIRST_WINDOW: u32 = 65_535;
+/// In bytes: the most that one buffer holds, and what it counts beside that (x86-64, 7.3.4).
+const LARGEST_BUFFER: u32 = 65_343;
+const BUFFER_OVERHEAD: u32 = 832;
 
 #[derive(Debug, Default)]
 pub struct Deferral {
     /// Segments of the last burst that have not left.
     left: u32,
+    /// The segment that leaves ends one of several.
+    ends_burst: bool,
     /// When it began.
     last: Option<Time>,
-    /// Segments that a buffer of the kernel's holds; 0 before the first that leaves.
-    buffer: u32,
+    buffers: Option<Buffers>,
+}
+
+/// What the kernel has cut an application's writes into that is always ahead: buffers of half the window that the peer has
+/// offered.  When the connection opens as many are filled as the send buffer has room for, twice what was asked for; all others
+/// are written once the peer has offered more, and the last of the first ones is filled up then.
+#[derive(Debug)]
+struct Buffers {
+    /// In bytes.
+    small: u32,
+    /// Of all small ones together, without the last.
+    all_small: u32,
 }
 
 impl Segmentation for Deferral {
@@ -38,38 +52,65 @@ impl Segmentation for Deferral {
         let size = opening.tcb.segment_size;
         if self.left > 0 && self.last == Some(now) {
             self.left -= 1;
+            self.ends_burst = self.left == 0;
             return true;
         }
-        if self.buffer == 0 {
-            self.buffer = (opening.peer_window.min(FIRST_WINDOW) / 2 / size).max(1);
-        }
+        self.ends_burst = false;
+        let buffers = self.buffers.get_or_insert_with(|| Buffers::new(&opening));
         let burst = burst(opening.tcb);
-        let fills_buffer = opening.room >= self.left_of_buffer(&opening);
+        let fills_buffer = opening.room >= buffers.left(&opening);
         if opening.unsent >= 2 * size && !fills_buffer && self.waits(&opening, burst) {
             return false;
         }
         // So that two bursts are in flight.
-        let half = (opening.window / size / 2).max(1);
+        let half = (opening.tcb.cwnd / size / 2).max(1);
         self.left = burst.min(opening.room / size).min(half).saturating_sub(1);
         self.last = Some(now);
         true
     }
+
+    fn ends_burst(&self) -> bool {
+        self.ends_burst
+    }
+}
+
+impl Buffers {
+    fn new(opening: &Opening<'_>) -> Buffers {
+        let small = buffer(opening, FIRST_WINDOW);
+        let first = initial_window(opening.tcb) + BUFFER_OVERHEAD;
+        let room = (2 * u64::from(opening.send_buffer)).saturating_sub(u64::from(first));
+        let count = (room / u64::from(small + BUFFER_OVERHEAD)) as u32;
+        Buffers { small, all_small: count.saturating_mul(small) }
+    }
+
+    /// Bytes until the present buffer ends.  The first one is what the initial window lets leave as it is written.
+    fn left(&self, opening: &Opening<'_>) -> u32 {
+        let sent = opening.sent.wrapping_sub(initial_window(opening.tcb));
+        if sent < self.all_small {
+            return self.small - sent % self.small;
+        }
+        let large = buffer(opening, u32::MAX);
+        large - (sent - self.all_small) % large
+    }
+}
+
+fn initial_window(tcb: &Tcb) -> u32 {
+    tcb.initial_cwnd * tcb.segment_size
+}
+
+/// Whole segments that one holds, of a window that the peer offers, in bytes.
+fn buffer(opening: &Opening<'_>, most: u32) -> u32 {
+    let size = opening.tcb.segment_size;
+    let half = opening.peer_window.min(most) / 2;
+    (half.min(LARGEST_BUFFER) / size).max(1) * size
 }
 
 impl Deferral {
-    /// Bytes until the present buffer ends.  The first one is what the initial window lets leave as it is written.
-    fn left_of_buffer(&self, opening: &Opening<'_>) -> u32 {
-        let Opening { tcb, sent, .. } = *opening;
-        let buffer = self.buffer * tcb.segment_size;
-        let first = tcb.initial_cwnd * tcb.segment_size;
-        buffer - sent.wrapping_sub(first) % buffer
-    }
-
     fn waits(&self, opening: &Opening<'_>, burst: u32) -> bool {
         let Opening { tcb, window, room, oldest, .. } = *opening;
         let size = tcb.segment_size;
         let is_recovering = matches!(tcb.cong_state, CongState::Recovery | CongState::Loss);
-        let is_recent = self.last.is_some_and(|last| last + RECENT >= tcb.now);
+        let is_recent = tcb.last_departure + RECENT >= tcb.now;
         let near = RECENT.min(Time(tcb.srtt.0 / 2));
         let ack_is_near = oldest.is_some_and(|oldest| oldest + tcb.srtt <= tcb.now + near);
         let is_wide = room >= burst * size || room >= window / size * size / 3;
@@ -105,22 +146,28 @@ mod tests {
         }
     }
 
-    /// Whether a segment leaves with so much room, the last having left just now, `sent` before it, and the oldest in flight
-    /// `age` ago.
-    fn leaves(room: u32, sent: u32, age: Time) -> bool {
-        let tcb = tcb();
-        let opening = |sent: u32, room: u32| Opening {
-            tcb: &tcb,
+    /// With so much room, in segments, `sent` before.
+    fn opening(tcb: &Tcb, room: u32, sent: u32) -> Opening<'_> {
+        Opening {
+            tcb,
             window: 20 * SIZE,
             peer_window: 1 << 20,
+            send_buffer: 1 << 24,
             room: room * SIZE,
             unsent: 100 * SIZE,
             sent: sent * SIZE,
-            oldest: Some(tcb.now - age),
-        };
-        let mut deferral = Deferral::default();
-        assert!(deferral.leaves(opening(sent - 1, 1)), "the first does not wait");
-        deferral.leaves(opening(sent, room))
+            oldest: Some(tcb.now - ROUND_TRIP),
+        }
+    }
+
+    /// Whether a segment leaves with so much room, the last having left just now, `sent` before it, and the oldest in flight
+    /// `age` ago.
+    fn leaves(room: u32, sent: u32, age: Time) -> bool {
+        let mut tcb = tcb();
+        assert!(Deferral::default().leaves(opening(&tcb, 1, sent)), "nothing has left yet");
+        tcb.last_departure = tcb.now;
+        let oldest = Some(tcb.now - age);
+        Deferral::default().leaves(Opening { oldest, ..opening(&tcb, room, sent) })
     }
 
     const ROUND_TRIP: Time = Time::from_ms(20);
@@ -147,23 +194,55 @@ mod tests {
         assert!(leaves(1, 20, near - Time(1)));
     }
 
-    /// A short path lets 45 segments leave at once, but not more than half of the window: with room for 12 of 20, ten leave, and the
-    /// two that are left wait.
+    /// A send buffer of 100 kB has 200 kB for the first ten and five buffers of 22, and the sixth is filled up to 45, half of
+    /// what the peer offers being more; so are all that follow.
+    #[test]
+    fn buffers_are_larger_once_the_first_send_buffer_is_used_up() {
+        let tcb = Tcb { last_departure: Time::from_ms(100), ..tcb() };
+        let alone = |peer_window: u32, sent: u32| {
+            let few = Opening { peer_window, send_buffer: 100_000, ..opening(&tcb, 1, sent) };
+            Deferral::default().leaves(few)
+        };
+        let ends = |peer_window| (11..220).filter(move |&sent| alone(peer_window, sent));
+        assert_eq!(ends(1 << 20).collect::<Vec<_>>(), [31, 53, 75, 97, 119, 164, 209]);
+        assert_eq!(ends(80_000).collect::<Vec<_>>(), [31, 53, 75, 97, 119, 146, 173, 200]);
+    }
+
+    /// Of retransmissions, too.
+    #[test]
+    fn nothing_waits_if_the_last_segment_left_longer_than_a_millisecond_ago() {
+        for (ago, waits) in [(RECENT, true), (RECENT + Time(1), false)] {
+            let tcb = Tcb { last_departure: Time::from_ms(100) - ago, ..tcb() };
+            assert_eq!(!Deferral::default().leaves(opening(&tcb, 1, 20)), waits);
+        }
+    }
+
+    /// A short path lets 45 segments leave at once, but not more than half of the window: with room for 12 of 20, ten leave, the
+    /// last of them with PSH, and the two that are left wait.
     #[test]
     fn two_bursts_are_in_flight() {
-        let tcb = Tcb { min_rtt: Time(1000), ..tcb() };
+        let tcb = Tcb { min_rtt: Time(1000), last_departure: Time::from_ms(100), ..tcb() };
         let mut deferral = Deferral::default();
-        let mut leaves = |n: u32| {
-            deferral.leaves(Opening {
-                tcb: &tcb,
-                window: 20 * SIZE,
-                peer_window: 1 << 20,
-                room: (12 - n) * SIZE,
-                unsent: 100 * SIZE,
-                sent: (10 + n) * SIZE,
-                oldest: Some(tcb.now - ROUND_TRIP),
-            })
+        let left: Vec<_> = (0..12)
+            .take_while(|n| deferral.leaves(opening(&tcb, 12 - n, 10 + n)))
+            .map(|_| ())
+            .collect();
+        assert_eq!(left.len(), 10);
+    }
+
+    #[test]
+    fn the_last_of_a_burst_ends_it_and_a_single_segment_ends_none() {
+        let tcb = Tcb { last_departure: Time::from_ms(100), ..tcb() };
+        let ends = |room: u32, sent: u32| {
+            let mut deferral = Deferral::default();
+            let each = |n| {
+                assert!(deferral.leaves(opening(&tcb, room - n, sent + n)));
+                deferral.ends_burst()
+            };
+            (0..room).map(each).collect::<Vec<_>>()
         };
-        assert_eq!((0..12).take_while(|&n| leaves(n)).count(), 10);
+        // The rate carries two in a millisecond.
+        assert_eq!(ends(4, 20), [false, true, false, true]);
+        assert_eq!(ends(1, 31), [false]);
     }
 }

@@ -424,6 +424,9 @@ impl<P: Profile> Socket<P> {
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
     pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.note_duplicate(packet);
+        if P::Acks::HEEDS_PUSH && packet.flags.has(Flags::PSH) {
+            self.receiving.acks.on_pushed();
+        }
         if P::Acks::COMPRESSES && self.would_displace_block(packet) {
             self.send_ack(env);
         }

@@ -30,6 +30,13 @@ const LONGEST_HEADER: u32 = 60;
 /// Where data begins: behind the SYN.
 const FIRST_BYTE: Seq = Seq(1);
 
+/// When what is written leaves, if the window lets it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    Soon,
+    WithAck,
+}
+
 impl<P: Profile> Socket<P> {
     /// The application may write: takes what it has to say.
     #[inline(never)]
@@ -48,7 +55,9 @@ impl<P: Profile> Socket<P> {
             return;
         }
         let write = env.writable(free);
-        self.write(write, env);
+        // What waits for an ACK is not asked about again for what is written behind it.
+        let is_behind = P::Segmentation::WAITS && self.sending.scoreboard.unsent() > 0;
+        self.write(write, if is_behind { Sends::WithAck } else { Sends::Soon }, env);
     }
 
     /// The application writes at a time of its own; returns whether the write is accepted.
@@ -59,7 +68,7 @@ impl<P: Profile> Socket<P> {
         if !may_write || self.sending.scoreboard.available() < bytes {
             return false;
         }
-        self.write(Write { bytes, size: bytes, close: false }, env);
+        self.write(Write { bytes, size: bytes, close: false }, Sends::Soon, env);
         self.settle_loss_timer(env);
         true
     }
@@ -73,7 +82,7 @@ impl<P: Profile> Socket<P> {
 
     /// Accepts a write that fits.  It leaves later, by an event of its own.
     #[inline(always)] // on every acknowledgement
-    fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
+    fn write<E: Environment>(&mut self, write: Write, sends: Sends, env: &mut E) {
         self.found_nothing = false;
         if P::Validation::IS_ACTIVE && write.bytes > 0 {
             self.restart_after_silence();
@@ -88,7 +97,11 @@ impl<P: Profile> Socket<P> {
         if first > 0 {
             self.accept(first);
             let may_send = matches!(self.state, State::Established | State::CloseWait);
-            if may_send && self.available_window() > 0 && !self.is_pending(Timer::SendPending) {
+            if sends == Sends::Soon
+                && may_send
+                && self.available_window() > 0
+                && !self.is_pending(Timer::SendPending)
+            {
                 self.arm(Timer::SendPending, P::WRITE_DELAY, env);
             }
             let rest = write.bytes - first;
@@ -222,19 +235,25 @@ impl<P: Profile> Socket<P> {
     /// New data waits for more of it, though `room` bytes of the window are free.
     #[inline(always)]
     pub(super) fn is_deferred(&mut self, room: u32) -> bool {
-        if !P::Segmentation::WAITS || self.is_pacing() {
+        if !P::Segmentation::WAITS {
             return false;
         }
-        let Sending { scoreboard, segmentation, window, .. } = &mut self.sending;
+        self.sending.ends_burst = false;
+        if self.is_pacing() {
+            return false;
+        }
+        let Sending { scoreboard, segmentation, window, ends_burst, .. } = &mut self.sending;
         let leaves = segmentation.leaves(Opening {
             tcb: &self.tcb,
             window: self.tcb.cwnd.min(*window),
             peer_window: *window,
+            send_buffer: self.config.send_buffer,
             room,
             unsent: scoreboard.unsent(),
             sent: (scoreboard.high() - FIRST_BYTE) as u32,
             oldest: scoreboard.oldest_departure(),
         });
+        *ends_burst = segmentation.ends_burst();
         // With a wider cwnd it had left.
         let is_limited = !leaves && self.tcb.cwnd < *window;
         self.sending.is_cwnd_deferred = is_limited;
@@ -281,6 +300,7 @@ impl<P: Profile> Socket<P> {
                 _ => {}
             }
         }
+        flags = flags.with(self.push(seq + len));
         let window = self.window_field(self.agreed.receive_shift);
         let mut packet = self.segment(seq, flags, window, len);
         packet.ecn = ecn;
@@ -308,6 +328,17 @@ impl<P: Profile> Socket<P> {
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + len);
         self.note_departure(seq, len, is_retransmission);
         len
+    }
+
+    /// PSH for a segment that ends at `end`: the last of a burst, and of what there is to send (RFC 9293 section 3.9.1.2).
+    #[inline(always)]
+    pub(super) fn push(&mut self, end: Seq) -> Flags {
+        if !P::Segmentation::WAITS {
+            return Flags::default();
+        }
+        let ends_burst = std::mem::take(&mut self.sending.ends_burst);
+        let is_last = self.sending.scoreboard.size_from(end) == 0;
+        if ends_burst || is_last { Flags::PSH } else { Flags::default() }
     }
 
     /// Whether the retransmission timer starts with this segment: the only one in flight, or the first of them again.

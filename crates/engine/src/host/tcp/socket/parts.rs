@@ -44,6 +44,8 @@ pub(super) struct Sending<P: Profile> {
     pub has_stepped: bool,
     /// New data waits for more of it, and a wider cwnd had let it leave.
     pub is_cwnd_deferred: bool,
+    /// The new segment that leaves now is the last of a burst.
+    pub ends_burst: bool,
     /// New data goes before what is lost.
     pub goes_forward: bool,
     /// The peer's window, in bytes.
@@ -117,6 +119,7 @@ impl<P: Profile> Sending<P> {
             restarts_rto: false,
             has_stepped: false,
             is_cwnd_deferred: false,
+            ends_burst: false,
             goes_forward: false,
             window: 0,
             highest_ack: Seq(0),

@@ -183,7 +183,8 @@ impl<P: Profile> Socket<P> {
         self.disarm(Timer::DelayedAck, env);
         self.receiving.acks.on_ack_sent();
         let window = self.window_field(self.agreed.receive_shift);
-        let mut packet = self.segment(seq, Flags::ACK, window, size);
+        let flags = Flags::ACK.with(self.push(seq + size));
+        let mut packet = self.segment(seq, flags, window, size);
         packet.ecn = self.ecn_of_data(false);
         if self.starts_rto(seq, size, false) {
             self.arm_retransmit(RetransmitAction::Data, env);
