@@ -230,6 +230,7 @@ impl<P: Profile> Endpoint for Connection<P> {
         });
     }
 
+    #[inline(always)] // into the list's function of this name: where segments are paced, every other event is one
     fn on_timer(&mut self, token: Token, mut host: Host<'_>) {
         let number = usize::from(token.0);
         if token == APPLICATION {
