@@ -74,6 +74,14 @@ def test_many_sockets_share_the_memory_for_what_waits_in_them() -> None:
     assert first(told(lowered()))["waiting_bytes"] == 0, "the whole buffer"
     many = told(lowered(flows=100))
     assert 0 < 100 * first(many)["waiting_bytes"] <= 64 << 20
+    # A short transfer fills none.
+    short = lowered(flows=100)
+    for flow in short["flows"][1:]:
+        flow["application"]["bytes"] = 100_000
+    assert first(told(short))["waiting_bytes"] == 0
+    for flow in short["flows"][10:]:
+        flow["application"]["bytes"] = 0
+    assert 0 < 91 * first(told(short))["waiting_bytes"] <= 64 << 20
 
 
 @pytest.mark.parametrize(

@@ -194,12 +194,7 @@ mod tests {
     const G: f64 = 1.0 / 256.0;
 
     fn sender(values: &[(&str, &str)]) -> DcqcnMlx5 {
-        let path = Path {
-            line: Rate(LINE as u64),
-            rtt: us(4),
-            switches: 1,
-            packet: 1046,
-        };
+        let path = Path { line: Rate(LINE as u64), rtt: us(4), switches: 1, packet: 1046 };
         new(&Attributes::new(&SPEC, &given(values)), &path)
     }
 

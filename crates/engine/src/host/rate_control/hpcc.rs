@@ -250,7 +250,8 @@ mod tests {
     #[test]
     fn windows_move_with_each_ack_and_their_reference_once_in_a_round_trip() {
         let mut law = sender(&[("WAI", "1000")]);
-        let full = |round_trips: u64| hops(round_trips * 10_000, &[(125_000, round_trips * 125_000)]);
+        let full =
+            |round_trips: u64| hops(round_trips * 10_000, &[(125_000, round_trips * 125_000)]);
         ack(&mut law, [1, 100], &full(0));
         // Twice as much as the link carries.  The reference waits for the ACK of what is sent after the first one.
         let first = BYTES * 0.95 / 2.0 + 1000.0;

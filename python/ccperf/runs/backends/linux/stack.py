@@ -70,7 +70,7 @@ _ECN = {
 #: Loss recovery is PRR, as RFC 6937 has it.
 _RECOVERIES = ("TcpPrrRecovery", "PrrRfc6937")
 #: Bytes that wait in all sockets together to be sent for the first time; each has its whole buffer
-#: while they are few.
+#: while they can hold no more.
 _WAITING = 64 << 20
 _LEAST_WAITING = 128 << 10
 #: Who gives these wants the kernel to tune buffers between them.
@@ -110,7 +110,7 @@ def of(lowered: str) -> Stack:
     flows = [_flow(flow) if flow["transport"] == "TCP" else None for flow in scenario["flows"]]
     machines, places = _machines(scenario, flows, own)
     count = sum(flow is not None for flow in flows)
-    waiting = max(_LEAST_WAITING, _WAITING // max(1, count))
+    waiting = _waiting(scenario["flows"], flows)
     told = [
         flow
         and {
@@ -121,7 +121,7 @@ def of(lowered: str) -> Stack:
             "send_buffer": None if _TUNED_SENDING in own else flow.send_buffer,
             "receive_buffer": None if _TUNED_RECEIVING in own else flow.receive_buffer,
             "no_delay": flow.no_delay,
-            "waiting_bytes": waiting if waiting < flow.send_buffer else 0,
+            "waiting_bytes": waiting if waiting and waiting < flow.send_buffer else 0,
             "is_paced": flow.control in _PACED,
         }
         for each, flow in zip(scenario["flows"], flows, strict=True)
@@ -160,6 +160,22 @@ class _Flow:
     """Of the algorithm's module, as on a command line."""
     file: Path | None
     """Of the user's, if the algorithm is none of the kernel's."""
+
+
+def _waiting(scenario: Iterable[Mapping[str, Any]], flows: Iterable[_Flow | None]) -> int:
+    """Return how many bytes may wait in a socket; 0: as many as its buffer holds.
+
+    A short transfer fills less than a buffer, and is not counted as one that does.
+    """
+    most: list[int] = [
+        min(flow.send_buffer, each["application"].get("bytes") or flow.send_buffer)
+        for each, flow in zip(scenario, flows, strict=True)
+        if flow
+    ]
+    if sum(most) <= _WAITING:
+        return 0
+    large = sum(each > _LEAST_WAITING for each in most)
+    return max(_LEAST_WAITING, _WAITING // max(1, large))
 
 
 def _check(scenario: Mapping[str, Any]) -> None:
