@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -240,6 +241,29 @@ def test_what_paths_reorder_is_repaired_as_by_the_kernel(
     assert found.common > 17_000
     again = [segment.seq for segment in sides[0]]
     assert len(set(again)) < len(again)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("cc", ["TcpCubic", "TcpNewReno"])
+def test_short_transfers_beside_a_long_one_are_the_kernels(cc: str) -> None:
+    """Each segment of 31 flows: SYNs that are dropped, first windows, timeouts of short ones."""
+    kernels = REGISTRY["short_against_long"].scenario(cc, size="15kB").canonical()
+    ours = deepcopy(kernels)
+    for flow in ours["flows"]:
+        flow["tcp"].update(OF_LINUX)
+        flow["recovery"] = "TcpPrrRecovery"
+        if cc == "TcpNewReno":
+            flow["cc"]["type"] = "TcpLinuxReno"
+    theirs = backend.Linux()
+    if missing := theirs.available():
+        pytest.skip(missing)
+    found = linux.partings(
+        linux.traced(Scenario.model_validate(ours), get("native")),
+        linux.traced(Scenario.model_validate(kernels), theirs),
+    )
+    assert len(found) == 31
+    assert all(flow.is_equal for flow in found)
+    assert sum(flow.common for flow in found) > 24_000
 
 
 def duplicates(run: Scenario, on: Backend, path: Path) -> list[int]:
