@@ -116,7 +116,8 @@ OFF_IN_NS3 = {
     "host/tcp/socket/ack.rs": ("duplicate_delivery",),
     "host/tcp/socket/episode.rs": ("on_loss_found", "probe_for_losses", "reduce_at_once"),
     "host/tcp/socket/input.rs": ("resequence", "hand_on", "await_order", "note_duplicate"),
-    "host/tcp/socket/output.rs": ("duplicate_to_send", "is_deferred"),
+    "host/tcp/socket/output.rs": ("is_deferred",),
+    "host/tcp/socket/segments.rs": ("duplicate_to_send",),
     "host/tcp/tcb.rs": ("window_rate",),
     "host/tcp/loss/rfc6675.rs": ("threshold",),
 }

@@ -226,8 +226,8 @@ def compare(
             compared[base, key], compared[name, key] = cell, other
             asked = metrics_of(cell.point.experiment)
             found += _rows(cell, other, seeds, asked, name, over, least)
-            lacking += _lacks(cell, other, seeds, asked, (base, name), over)
-            never += _nevers(cell, other, seeds, asked, (base, name), over)
+            for kind, lacks in ((lacking, _is_missing), (never, _is_never)):
+                kind += _lacks(cell, other, seeds, asked, (base, name), over, lacks)
         missing[name] = tuple(absent)
     rows = found if each else [_pooled(group) for group in _groups(found)]
     rows = _with_lacks(rows, base, lacking, each)
@@ -313,33 +313,26 @@ def _lacks(
     metrics: Iterable[str],
     names: tuple[str, str],
     over: Over,
+    lacks: Callable[[str, Mapping[str, float], Mapping[str, float]], bool],
 ) -> list[Lack]:
+    """The metrics that a side lacks with some seed; `lacks` is told its values and the other's."""
     point, algorithm = _whose(base, over)
-    values = [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
+    found = [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
     return [
         Lack(base.point.experiment, point, metric, name, names[1], algorithm)
         for metric in metrics
-        for name, own in zip(names, (0, 1), strict=True)
-        if any(metric not in pair[own] and metric in pair[1 - own] for pair in values)
+        for name, pairs in zip(names, (found, [pair[::-1] for pair in found]), strict=True)
+        if any(lacks(metric, own, others) for own, others in pairs)
     ]
 
 
-def _nevers(
-    base: Cell,
-    other: Cell,
-    seeds: Sequence[int],
-    metrics: Iterable[str],
-    names: tuple[str, str],
-    over: Over,
-) -> list[Lack]:
-    point, algorithm = _whose(base, over)
-    return [
-        Lack(base.point.experiment, point, metric, name, names[1], algorithm)
-        for metric in metrics
-        for name, cell in zip(names, (base, other), strict=True)
-        if (definition := named(metric))
-        if any(definition.is_never(cell.at(seed) or {}) for seed in seeds)
-    ]
+def _is_missing(metric: str, own: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    return metric not in own and metric in others
+
+
+def _is_never(metric: str, own: Mapping[str, float], _: Mapping[str, float]) -> bool:
+    definition = named(metric)
+    return definition is not None and definition.is_never(own)
 
 
 def _with_lacks(rows: Iterable[Row], base: str, lacking: Sequence[Lack], each: bool) -> list[Row]:

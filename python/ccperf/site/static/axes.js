@@ -136,5 +136,11 @@ globalThis.ccperf ??= {};
     return bare(named) in (ccperf.layout?.looks ?? {}) ? named : own.size === 1 ? [...own][0] : "";
   };
 
-  ccperf.axes = { ticks, labelled, said, limits, search, titleOf, path };
+  // Where a label stands whose middle is at x, and by which of its ends, so that it does not leave the room.
+  const within = (x, label, first, last) => {
+    const half = 3.6 * label.length;
+    return x + half > last ? [last, "end"] : x - half < first ? [first, "start"] : [x, "middle"];
+  };
+
+  ccperf.axes = { ticks, labelled, said, limits, search, titleOf, path, within };
 }

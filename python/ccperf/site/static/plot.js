@@ -16,7 +16,7 @@ globalThis.ccperf ??= {};
   const DISTINCT = 10;      // so many looks are apart in colour and marker
   const SHADES = 20;        // more lie on a scale
   const STROKES = [8, 14];  // how tall ticks of events are
-  const { ticks, labelled, said, limits, search, titleOf, path } = ccperf.axes;
+  const { ticks, labelled, said, limits, search, titleOf, path, within } = ccperf.axes;
   const LONGEST = 1.5;      // intervals of factors are cut so far beyond all values
   // Between what a value is known to be: of factors as far down as up, by ratio.
   const interval = ({ y, half }, i, axis) => {
@@ -291,11 +291,8 @@ globalThis.ccperf ??= {};
       if (box.labelled) {
         across.forEach(([value, label], i) => {
           if (i % every) return;
-          // A label at an edge would stand beyond it.
-          const half = 3.6 * label.length, at = box.toX(value), last = left + width + 14;
-          if (at + half > last) text(label, last, bottom + 18, "end");
-          else if (at - half < left - box.room) text(label, left - box.room, bottom + 18, "start");
-          else text(label, at, bottom + 18, "middle");
+          const [x, anchor] = within(box.toX(value), label, left - box.room, left + width + 14);
+          text(label, x, bottom + 18, anchor);
         });
         text(titleOf(panel.x), left + width / 2, bottom + 35, "middle");
       }

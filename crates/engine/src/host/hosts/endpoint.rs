@@ -236,6 +236,22 @@ pub struct State {
     pub pacing_rate: Rate,
 }
 
+impl State {
+    /// Of a transport that has neither ssthresh nor TCP's states.
+    pub fn of(sample: &Sample, rto: Time) -> Self {
+        State {
+            cwnd: sample.cwnd,
+            ssthresh: 0,
+            in_flight: sample.in_flight,
+            srtt: sample.srtt.unwrap_or_default(),
+            cong_state: 0,
+            ecn_state: 0,
+            rto,
+            pacing_rate: sample.pacing_rate,
+        }
+    }
+}
+
 /// When a request was sent, and how long its reply took.
 pub type Echo = (Time, Option<Time>);
 

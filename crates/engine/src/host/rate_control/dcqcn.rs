@@ -17,6 +17,7 @@
 //! 40 Mbps at 40 Gbps are 0.001.
 
 use super::law::RateControl;
+use super::recovery::{Recovery, Step};
 use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
 use crate::host::path::Path;
@@ -51,13 +52,7 @@ const NEGLIGIBLE: f64 = 1e-12;
 
 #[derive(Debug)]
 pub struct Dcqcn {
-    /// Rates in bit/s.
-    line: f64,
-    current: f64,
-    target: f64,
-    min: f64,
-    additive: f64,
-    hyper: f64,
+    recovery: Recovery,
     alpha: f64,
     /// When it changed last; none before the first notification.
     alpha_at: Option<Time>,
@@ -76,14 +71,8 @@ pub struct Dcqcn {
 }
 
 pub(super) fn new(a: &Attributes<'_>, path: &Path) -> Dcqcn {
-    let line = path.line.0 as f64;
     Dcqcn {
-        line,
-        current: line,
-        target: line,
-        min: line * a.f64("MinRate"),
-        additive: line * a.f64("AdditiveIncrease"),
-        hyper: line * a.f64("HyperIncrease"),
+        recovery: Recovery::new(a, path),
         alpha: 1.0,
         alpha_at: None,
         due: None,
@@ -113,28 +102,23 @@ impl Dcqcn {
     fn increase(&mut self) {
         let (most, least) =
             (self.timer_steps.max(self.byte_steps), self.timer_steps.min(self.byte_steps));
-        if most > self.fast_steps {
-            let step = if least > self.fast_steps { self.hyper } else { self.additive };
-            self.target = (self.target + step).min(self.line);
-        }
-        self.current = f64::midpoint(self.target, self.current);
-    }
-
-    /// All of the link: nothing to recover.
-    fn is_whole(&self) -> bool {
-        self.line - self.current < 1.0
+        self.recovery.recover(match self.fast_steps {
+            fast if least > fast => Step::Hyper,
+            fast if most > fast => Step::Additive,
+            _ => Step::Fast,
+        });
     }
 }
 
 impl RateControl for Dcqcn {
     fn rate(&self) -> Rate {
-        Rate((self.current as u64).max(1))
+        self.recovery.rate()
     }
 
     fn on_notification(&mut self, now: Time) {
         self.age(now);
-        self.target = self.current;
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.min);
+        self.recovery.aim_here();
+        self.recovery.cut(self.alpha);
         self.alpha = (1.0 - self.g) * self.alpha + self.g;
         self.alpha_at = Some(now);
         (self.bytes, self.byte_steps, self.timer_steps) = (0, 0, 0);
@@ -160,7 +144,7 @@ impl RateControl for Dcqcn {
     fn on_timer(&mut self, now: Time) {
         self.timer_steps += 1;
         self.increase();
-        self.due = (!self.is_whole()).then(|| now + self.timer);
+        self.due = (!self.recovery.is_whole()).then(|| now + self.timer);
     }
 
     fn notification_interval(&self) -> Option<Time> {
@@ -217,17 +201,17 @@ mod tests {
         let mut rp = sender(&[]);
         for n in 1..=5 {
             rp.on_notification(us(50 * n));
-            close(rp.current, LINE / power(2.0, n));
-            close(rp.target, LINE / power(2.0, n - 1));
+            close(rp.recovery.current, LINE / power(2.0, n));
+            close(rp.recovery.target, LINE / power(2.0, n - 1));
         }
         (6..30).for_each(|n| rp.on_notification(us(50 * n)));
-        close(rp.current, LINE * 0.0025);
+        close(rp.recovery.current, LINE * 0.0025);
         // With a small alpha it cuts little: after 1000 timers (1 - g)^1000.
         let mut rp = sender(&[]);
         rp.on_notification(us(0));
-        let before = rp.current;
+        let before = rp.recovery.current;
         rp.on_notification(us(55_000));
-        close(rp.current, before * (1.0 - power(255.0 / 256.0, 1000) / 2.0));
+        close(rp.recovery.current, before * (1.0 - power(255.0 / 256.0, 1000) / 2.0));
     }
 
     #[test]
@@ -239,12 +223,12 @@ mod tests {
             let due = rp.due().unwrap();
             assert_eq!(due, us(1 + 55 * n));
             rp.on_timer(due);
-            close(rp.current, LINE / 2.0 - LINE / 4.0 / power(2.0, n));
-            close(rp.target, LINE / 2.0);
+            close(rp.recovery.current, LINE / 2.0 - LINE / 4.0 / power(2.0, n));
+            close(rp.recovery.target, LINE / 2.0);
         }
         for n in 1..=3 {
             rp.on_timer(rp.due().unwrap());
-            close(rp.target, LINE / 2.0 + f64::from(n) * LINE * 0.001);
+            close(rp.recovery.target, LINE / 2.0 + f64::from(n) * LINE * 0.001);
         }
     }
 
@@ -256,13 +240,13 @@ mod tests {
         rp.on_sent(999);
         assert_eq!(rp.byte_steps, 0);
         rp.on_sent(4001); // five steps of bytes
-        close(rp.target, LINE / 2.0);
+        close(rp.recovery.target, LINE / 2.0);
         rp.on_sent(1000);
-        close(rp.target, LINE * 0.501);
+        close(rp.recovery.target, LINE * 0.501);
         (0..5).for_each(|_| rp.on_timer(rp.due().unwrap()));
-        close(rp.target, LINE * 0.506); // more than F steps of one, not of both
+        close(rp.recovery.target, LINE * 0.506); // more than F steps of one, not of both
         rp.on_timer(rp.due().unwrap());
-        close(rp.target, LINE * 0.516);
+        close(rp.recovery.target, LINE * 0.516);
         rp.on_notification(us(600));
         assert_eq!((rp.bytes, rp.byte_steps, rp.timer_steps), (0, 0, 0));
     }
@@ -277,11 +261,11 @@ mod tests {
         let mut steps = 0;
         while let Some(due) = rp.due() {
             rp.on_timer(due);
-            assert!(rp.current <= LINE && rp.target <= LINE);
+            assert!(rp.recovery.current <= LINE && rp.recovery.target <= LINE);
             steps += 1;
         }
         // Half of the link by halves down to a bit per second: log2(20e9).
         assert_eq!(steps, 35);
-        assert!(LINE - rp.current < 1.0);
+        assert!(LINE - rp.recovery.current < 1.0);
     }
 }

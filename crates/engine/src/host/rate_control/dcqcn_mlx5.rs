@@ -18,7 +18,10 @@
 //! those of HPCC's simulations.  The cards' byte counter is missing here as it is there, where an ACK says that its packet was
 //! marked: each mark is a notification.
 
+use std::cmp::Ordering;
+
 use super::law::RateControl;
+use super::recovery::{Recovery, Step};
 use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::time::{Rate, Time};
 use crate::host::path::Path;
@@ -59,13 +62,7 @@ const NEGLIGIBLE: f64 = 1e-12;
 
 #[derive(Debug)]
 pub struct DcqcnMlx5 {
-    /// Rates in bit/s.
-    line: f64,
-    current: f64,
-    target: f64,
-    min: f64,
-    additive: f64,
-    hyper: f64,
+    recovery: Recovery,
     /// As it was after `alpha_steps` of its clock.
     alpha: f64,
     alpha_steps: u64,
@@ -76,7 +73,7 @@ pub struct DcqcnMlx5 {
     /// When the next cut is.
     cut: Option<Time>,
     /// When the timer fires, while there is something to recover, and how often it has since the last cut.
-    recovery: Option<Time>,
+    fires: Option<Time>,
     stage: u32,
     g: f64,
     interval: Time,
@@ -88,20 +85,14 @@ pub struct DcqcnMlx5 {
 }
 
 pub(super) fn new(a: &Attributes<'_>, path: &Path) -> DcqcnMlx5 {
-    let line = path.line.0 as f64;
     DcqcnMlx5 {
-        line,
-        current: line,
-        target: line,
-        min: line * a.f64("MinRate"),
-        additive: line * a.f64("AdditiveIncrease"),
-        hyper: line * a.f64("HyperIncrease"),
+        recovery: Recovery::new(a, path),
         alpha: 1.0,
         alpha_steps: 0,
         is_alpha_due: false,
         started: None,
         cut: None,
-        recovery: None,
+        fires: None,
         stage: 0,
         g: a.f64("G"),
         interval: a.time("NotificationInterval"),
@@ -127,28 +118,27 @@ impl DcqcnMlx5 {
 
     fn decrease(&mut self, now: Time) {
         if self.clamps || self.stage > 0 {
-            self.target = self.current;
+            self.recovery.aim_here();
         }
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.min);
+        self.recovery.cut(self.alpha);
         self.stage = 0;
-        self.recovery = Some(now + self.timer);
+        self.fires = Some(now + self.timer);
     }
 
     fn increase(&mut self, now: Time) {
-        if self.stage >= self.fast_steps {
-            let step = if self.stage > self.fast_steps { self.hyper } else { self.additive };
-            self.target = (self.target + step).min(self.line);
-        }
-        self.current = f64::midpoint(self.target, self.current);
+        self.recovery.recover(match self.stage.cmp(&self.fast_steps) {
+            Ordering::Less => Step::Fast,
+            Ordering::Equal => Step::Additive,
+            Ordering::Greater => Step::Hyper,
+        });
         self.stage += 1;
-        // At the link's rate there is nothing to recover.
-        self.recovery = (self.line - self.current >= 1.0).then(|| now + self.timer);
+        self.fires = (!self.recovery.is_whole()).then(|| now + self.timer);
     }
 }
 
 impl RateControl for DcqcnMlx5 {
     fn rate(&self) -> Rate {
-        Rate((self.current as u64).max(1))
+        self.recovery.rate()
     }
 
     fn on_notification(&mut self, now: Time) {
@@ -164,11 +154,11 @@ impl RateControl for DcqcnMlx5 {
     }
 
     fn due(&self) -> Option<Time> {
-        self.cut.into_iter().chain(self.recovery).min()
+        self.cut.into_iter().chain(self.fires).min()
     }
 
     fn on_timer(&mut self, now: Time) {
-        if self.recovery.is_some_and(|due| due <= now) {
+        if self.fires.is_some_and(|due| due <= now) {
             self.increase(now);
         }
         if self.cut.take_if(|due| *due <= now).is_some() {
@@ -225,12 +215,12 @@ mod tests {
     fn the_first_notification_starts_the_clocks_and_the_first_cut_is_a_period_later() {
         let mut law = sender(&[]);
         law.on_notification(us(10));
-        close(law.current, LINE);
+        close(law.recovery.current, LINE);
         assert_eq!(law.due(), Some(us(14)));
         law.on_timer(us(14));
         // Alpha has decayed for four periods without another one.
-        close(law.current, LINE * (1.0 - power(1.0 - G, 4) / 2.0));
-        close(law.target, LINE);
+        close(law.recovery.current, LINE * (1.0 - power(1.0 - G, 4) / 2.0));
+        close(law.recovery.target, LINE);
         // Nothing more was said: the next is an increase.
         assert_eq!(law.due(), Some(us(314)));
     }
@@ -239,9 +229,9 @@ mod tests {
     fn cuts_are_on_a_clock_however_many_notifications_there_are() {
         let mut law = sender(&[]);
         congested(&mut law, 0, 4);
-        close(law.current, LINE / 2.0);
+        close(law.recovery.current, LINE / 2.0);
         congested(&mut law, 4, 12);
-        close(law.current, LINE / 8.0);
+        close(law.recovery.current, LINE / 8.0);
         // A late one is heeded at the next tick.
         law.on_notification(us(97));
         assert_eq!(law.due(), Some(us(100)));
@@ -273,34 +263,34 @@ mod tests {
         for (clamp, target) in [("false", LINE), ("true", LINE / 4.0)] {
             let mut law = sender(&[("ClampTargetRate", clamp)]);
             congested(&mut law, 0, 12);
-            close(law.current, LINE / 8.0);
-            close(law.target, target);
+            close(law.recovery.current, LINE / 8.0);
+            close(law.recovery.target, target);
         }
         // After an increase the next cut has a new target.
         let mut law = sender(&[]);
         congested(&mut law, 0, 12);
         law.on_timer(us(312));
-        let before = law.current;
+        let before = law.recovery.current;
         close(before, (LINE + LINE / 8.0) / 2.0);
         law.on_notification(us(313));
         law.on_timer(us(316));
-        close(law.target, before);
+        close(law.recovery.target, before);
     }
 
     #[test]
     fn it_recovers_by_halves_then_adds_once_and_then_adds_more() {
         let mut law = sender(&[("FastRecoverySteps", "2")]);
         congested(&mut law, 0, 12);
-        (law.target, law.current) = (LINE / 4.0, LINE / 8.0);
-        let (mut target, mut current) = (law.target, law.current);
+        (law.recovery.target, law.recovery.current) = (LINE / 4.0, LINE / 8.0);
+        let (mut target, mut current) = (law.recovery.target, law.recovery.current);
         for (step, added) in [0.0, 0.0, 0.0002, 0.002, 0.002].into_iter().enumerate() {
             let due = law.due().unwrap();
             assert_eq!(due, us(12 + 300 * (step as u64 + 1)));
             law.on_timer(due);
             target += added * LINE;
             current = f64::midpoint(target, current);
-            close(law.target, target);
-            close(law.current, current);
+            close(law.recovery.target, target);
+            close(law.recovery.current, current);
         }
     }
 
@@ -308,16 +298,16 @@ mod tests {
     fn rates_are_between_the_least_and_the_links() {
         let mut law = sender(&[]);
         congested(&mut law, 0, 200);
-        close(law.current, LINE * 0.001);
+        close(law.recovery.current, LINE * 0.001);
         let mut steps = 0;
         while let Some(due) = law.due() {
             law.on_timer(due);
-            assert!(law.current <= LINE && law.target <= LINE);
+            assert!(law.recovery.current <= LINE && law.recovery.target <= LINE);
             steps += 1;
         }
         // The target of the first cut was the link's rate: log2 of what was missing, in bit/s.
         assert_eq!(steps, 37);
-        assert!(LINE - law.current < 1.0);
+        assert!(LINE - law.recovery.current < 1.0);
         assert_eq!(sender(&[]).rate(), Rate(LINE as u64));
     }
 }

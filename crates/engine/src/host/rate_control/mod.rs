@@ -1,6 +1,7 @@
 //! How fast a sender over RoCE may go: a rate, a window, or both; one file each, one line in the registry below each.
 
 mod law;
+mod recovery;
 
 pub use law::{Ack, RateControl};
 

@@ -176,16 +176,6 @@ impl Endpoint for Trimming {
     }
 
     fn state(&self) -> Option<State> {
-        let sample = self.sample();
-        Some(State {
-            cwnd: sample.cwnd,
-            ssthresh: 0,
-            in_flight: sample.in_flight,
-            srtt: sample.srtt.unwrap_or_default(),
-            cong_state: 0,
-            ecn_state: 0,
-            rto: self.sender.control.timeout(),
-            pacing_rate: sample.pacing_rate,
-        })
+        Some(State::of(&self.sample(), self.sender.control.timeout()))
     }
 }

@@ -9,6 +9,7 @@ mod input;
 mod output;
 mod parts;
 mod round_trips;
+mod segments;
 mod statistics;
 mod steady;
 mod timers;
