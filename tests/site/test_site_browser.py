@@ -162,6 +162,8 @@ def test_the_copy_button_copies_the_command(browser: Browser, published: Path) -
         "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"]
     )
     browser.call("Page.bringToFront")
+    # Chromium refuses the clipboard to a page in the background.
+    browser.wait_for("document.hasFocus()")
     # The label would be back after 1.5 s, before a busy machine has looked.
     browser.evaluate("window.setTimeout = () => 0")
     browser.evaluate("document.querySelector('button.copy[data-copy=command]').click()")
