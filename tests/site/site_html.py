@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import codecs
 import json
 import zlib
 from dataclasses import dataclass, field
@@ -80,10 +80,25 @@ def parse_text(text: str) -> Element:
 
 def inflated(path: Path) -> Any:
     """What a script of compressed data hands to its page."""
-    return inflated_text(path.read_text())
+    return inflated_script(path.read_bytes())
 
 
-def inflated_text(script: str) -> Any:
-    """The same, of the script's text."""
-    text = script.split('"')[3]
-    return json.loads(zlib.decompress(base64.b64decode(text)))
+def inflated_script(script: bytes) -> Any:
+    """The same, of the script itself."""
+    _, name, size, text, *_ = text_of(script).split('"')
+    assert name
+    small = bytes_of(text, int(size.strip(",")))
+    return json.loads(zlib.decompress(small))
+
+
+def text_of(script: bytes) -> str:
+    """A script as a browser reads it: its byte order mark, if it has one, says how."""
+    is_wide = script.startswith(codecs.BOM_UTF16_LE)
+    return script.decode("utf-16" if is_wide else "utf-8")
+
+
+def bytes_of(text: str, size: int) -> bytes:
+    """The bytes of which each character has fifteen bits."""
+    bits = "".join(f"{ord(character) - 0x100:015b}" for character in text)
+    assert set(bits[8 * size :]) <= {"0"}
+    return int(bits[: 8 * size], 2).to_bytes(size, "big")

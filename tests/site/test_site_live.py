@@ -7,7 +7,7 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from site_browser import Browser
@@ -170,8 +170,14 @@ def test_an_engine_that_fails_says_so_and_is_started_anew(browser: Browser, play
 
 
 @browser_test
-def test_a_server_sends_the_module_itself(browser: Browser, play: Path) -> None:
+@pytest.mark.parametrize("charset", ["", "; charset=utf-8", "; charset=iso-8859-1"])
+def test_a_server_sends_the_module_itself(browser: Browser, play: Path, charset: str) -> None:
     class Quiet(SimpleHTTPRequestHandler):
+        extensions_map: ClassVar = {
+            **SimpleHTTPRequestHandler.extensions_map,
+            ".js": f"text/javascript{charset}",
+        }
+
         def log_message(self, *_: Any) -> None:
             pass
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from site_built import built
-from site_html import inflated, inflated_text, parse
+from site_html import inflated, inflated_script, parse
 
 from ccperf.experiments import catalogue
 from ccperf.present.figures import packed
@@ -98,7 +98,7 @@ def test_flows_with_a_bottleneck_each_fit_into_the_room(room: packed.Room) -> No
     assert series is not None
     assert len(set(series.bottleneck.tolist())) == 128
     said = drawing.data(result, series, room)
-    kept = inflated_text(said)
+    kept = inflated_script(said)
     assert len(json.dumps(kept, separators=(",", ":"))) <= 1.1 * room.size
     # What a page loads is that, deflated.
     assert len(said) < room.size

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from site_html import Element, inflated, parse
+from site_html import Element, inflated, parse, text_of
 
 from ccperf import site
 from ccperf.experiments import catalogue
@@ -89,7 +89,7 @@ def test_nothing_is_loaded_from_elsewhere(folder: Path) -> None:
         assert "@import" not in styles
         assert "url(" not in styles
     for file in folder.rglob("*.js"):
-        script = file.read_text()
+        script = text_of(file.read_bytes())
         # From its own site, where there is one; `connect-src` allows no other.
         assert "fetch(" not in script
         assert "XMLHttpRequest" not in script

@@ -126,7 +126,7 @@ def _thinned(figure: Figure) -> Figure:
     )
 
 
-def data(result: Result, flows: FlowSeries, room: Room) -> str:
+def data(result: Result, flows: FlowSeries, room: Room) -> bytes:
     """Return a run's series as a script that hands them to the page."""
     described = [flow["cc"]["type"] if "cc" in flow else "" for flow in _flows(result)]
     names = [described[i] if i < len(described) else "" for i in flows.positions.tolist()]
@@ -169,7 +169,7 @@ def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(key for row in rows for key in row))
 
 
-def scenario(canonical: Mapping[str, Any]) -> str:
+def scenario(canonical: Mapping[str, Any]) -> bytes:
     """Return a scenario as a script, for pages that simulate it with other settings."""
     lists = {name: compact(canonical[name]) for name in ("links", "flows")}
     return compressed("scenario", {**canonical, **lists})

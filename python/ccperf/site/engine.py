@@ -12,6 +12,8 @@ from ccperf.site.deflated import deflated
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ccperf.site.output import File
+
 #: What pages that simulate may do besides: start a worker; compile.
 _POLICY = "; worker-src blob:"
 _COMPILE = " 'wasm-unsafe-eval'"
@@ -57,7 +59,7 @@ def view() -> EngineView:
     return EngineView(bool(module()))
 
 
-def files_of_site() -> Iterator[tuple[str, str]]:
+def files_of_site() -> Iterator[File]:
     """Yield the module as a script that pages inflate, from a server or a folder."""
     if module():
         yield "static/engine.js", deflated("engine", module(), "arrayBuffer")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ccperf.base.outputs import whole
 from ccperf.errors import RunError, UsageError
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+#: A file of a site: its name, and what is in it.
+File: TypeAlias = "tuple[str, str | bytes]"
 #: Marks a folder as one that a site may be written to.
 MARKER = ".ccperf-site"
 _NOTE = b"This folder is written by `ccperf site build`; what is not of the site is removed.\n"

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ccperf.site.inventory import Group, Inventory
+    from ccperf.site.output import File
     from ccperf.site.overview import Overview
     from ccperf.site.scores import Scores
     from ccperf.site.tables import Cell, Row
@@ -46,7 +47,7 @@ _BETTER = {
 }
 
 
-def generated() -> Iterator[tuple[str, str]]:
+def generated() -> Iterator[File]:
     """Yield the files of the site that say what the package knows."""
     choices = {kind: list(registry.algorithms(kind)) for kind in ("cc", "qdisc")}
     layout = json.dumps({**web.layout(), "choices": choices}, separators=(",", ":"))
@@ -54,7 +55,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "static/colours.css", web.colours()
 
 
-def play_page() -> Iterator[tuple[str, str]]:
+def play_page() -> Iterator[File]:
     """Yield the page of a scenario that is there to be changed, and the scenario."""
     scenario = what_if.playground()
     yield "play.js", drawing.scenario(scenario.canonical())
@@ -63,7 +64,7 @@ def play_page() -> Iterator[tuple[str, str]]:
     yield _page("play.html", "play.html", live=live)
 
 
-def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[tuple[str, str]]:
+def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[File]:
     """Yield `(file name, content)` of the pages that are of no experiment, algorithm or run."""
     fronts = overviews(inventory, scores)
     shown: list[Overview | None] = [*fronts] or [None]
@@ -91,7 +92,7 @@ def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[tuple[str, 
     yield "index.js", script("index", _index(inventory))
 
 
-def _other_answers(front: Overview) -> Iterator[tuple[str, str]]:
+def _other_answers(front: Overview) -> Iterator[File]:
     """Yield what a front page shows once a reader asks another question, a file a baseline."""
     made: Any = _environment().get_template("answers.html").module
     for base in front.baselines or [""]:
@@ -108,7 +109,7 @@ def _other_answers(front: Overview) -> Iterator[tuple[str, str]]:
 
 def experiment_pages(
     group: Group, scenario: Mapping[str, Any], looks: Mapping[str, int]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[File]:
     """Yield an experiment's page with its data and its picture; `scenario` is that of a run.
 
     Algorithms have the `looks` that they have on all pages.
@@ -145,7 +146,7 @@ def algorithm_view(name: str, inventory: Inventory, scores: Scores) -> Algorithm
     )
 
 
-def algorithm_pages(view: AlgorithmView) -> Iterator[tuple[str, str]]:
+def algorithm_pages(view: AlgorithmView) -> Iterator[File]:
     """Yield an algorithm's page and its data."""
     page, data = view.files
     known = registry.algorithms("cc").get(expression.cut(view.name)[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ccperf.present.figures import packed, svg
 from ccperf.site import copies, drawing
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from ccperf.runs.result import Result
     from ccperf.site.inventory import Group, Page
+    from ccperf.site.output import File
 
 #: Fewer pages than this are made here: processes take longer to start.
 _WORTH_PROCESSES = 24
 
 #: File names from the site's root, and contents.
-Files = list[tuple[str, str]]
+Files: TypeAlias = "list[File]"
 
 
 def make(
