@@ -426,7 +426,7 @@ def test_a_changed_copy_is_read_anew() -> None:
 def test_a_file_is_read_in_time_linear_in_its_flows(tmp_path: Path) -> None:
     """300,000 flows took more than a minute, for a message about each."""
 
-    def seconds(flows: int) -> float:
+    def once(flows: int) -> float:
         path = tmp_path / f"{flows}.toml"
         flow = '[[flows]]\nsource = "a"\ndestination = "b"\ncc = "cubic"\n'
         link = '[[links]]\nname = "l"\nends = ["a", "b"]\nrate = "1Mbps"\ndelay = "1ms"\n'
@@ -435,5 +435,9 @@ def test_a_file_is_read_in_time_linear_in_its_flows(tmp_path: Path) -> None:
         Scenario.from_toml(path).lowered()
         return time.process_time() - started
 
-    seconds(50)
+    def seconds(flows: int) -> float:
+        """The least of three: garbage collection and other processes add to some of them."""
+        return min(once(flows) for _ in range(3))
+
+    once(50)
     assert seconds(2000) < 4 * 2.5 * seconds(500)
