@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ccperf.algorithms import registry
-from ccperf.cli.app import COMMANDS, invoke
+from ccperf.cli.app import invoke
+from ccperf.cli.commands import COMMANDS
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.runs.metrics import METRICS, census
 from ccperf.verify import fidelity, page, record

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from ccperf.cli import things
-from ccperf.cli.app import COMMANDS, invoke
+from ccperf.cli.app import invoke
+from ccperf.cli.commands import COMMANDS
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.experiments.published import published
 from ccperf.site import Built

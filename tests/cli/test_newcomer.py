@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 import ccperf.runs.recording
-from ccperf.cli.app import COMMANDS, app, invoke
+from ccperf.cli.app import invoke
+from ccperf.cli.commands import COMMANDS
 from ccperf.cli.examples import EXAMPLES
 from ccperf.cli.things import KINDS
+from ccperf.cli.whole import app
 from ccperf.runs.backends.ns3 import Ns3Aborted
 from ccperf.store import Store
 from user_scenarios import ROOT

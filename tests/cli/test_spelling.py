@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from ccperf.cli import run
-from ccperf.cli.app import COMMANDS, app, invoke
+from ccperf.cli.app import invoke
+from ccperf.cli.commands import COMMANDS
 from ccperf.cli.options import Running
 from ccperf.cli.things import KINDS
+from ccperf.cli.whole import app
 from ccperf.experiments import catalogue
 from ccperf.experiments.catalogue import (
     BALANCING,

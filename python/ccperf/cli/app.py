@@ -9,63 +9,12 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextvars import copy_context
-from typing import Any, cast
+from importlib import import_module
 
-import cyclopts
-
-from ccperf import __version__
 from ccperf.base import interruption
-from ccperf.cli import spelling
-from ccperf.cli.examples import epilogue
+from ccperf.cli import plain, spelling
+from ccperf.cli.commands import COMMANDS
 from ccperf.errors import CcperfError
-
-
-def _default(value: object) -> str | None:
-    """What help says of a default: nothing, where that is nothing."""
-    return None if value in ("", False, None) else str(value)
-
-
-app = cyclopts.App(
-    name="ccperf",
-    help="Evaluate congestion control: as exact as ns-3, and many times faster.",
-    version=__version__,
-    # None shows nothing, whatever its type says.
-    default_parameter=cyclopts.Parameter(negative=(), show_default=cast("Any", _default)),
-    suppress_keyboard_interrupt=False,  # `invoke` says what it means
-)
-
-#: In the order of `--help`; each is the function `command` of the module of its name.
-COMMANDS = {
-    "bench": "Run the whole catalogue for algorithms under test, then build the site.",
-    "run": "Run an experiment, a grid of its parameters, a plan or a scenario.",
-    "new": "Write a template of your own algorithm, with a test.",
-    "watch": "Run your algorithm again when its file is saved, and say what changed.",
-    "exec": "Run a published ccperf command line, or one of ns-3's TCP and queue examples.",
-    "list": "List experiments, algorithms, queue disciplines, metrics, figures, backends.",
-    "show": "Explain an experiment, algorithm, queue discipline, metric or run.",
-    "runs": "List the runs in a database.",
-    "compare": "Compare algorithms, versions or runs, and say whether they really differ.",
-    "score": "Rate an algorithm against another in one number.",
-    "plot": "Draw the figures of runs.",
-    "play": "Open a scenario in the browser and change its settings there.",
-    "site": "Build the web site of one or more databases.",
-    "export": "Export a database to Parquet, CSV or JSON.",
-    "cite": "Write the paragraph on a run that a paper needs, and its citations.",
-    "verify": "Compare with the published tables, or with real ns-3 packet by packet.",
-    "diff": "Tell where two runs differ.",
-    "doctor": "Say what is installed and which backends are usable.",
-    "linux": "Build the Linux kernel that the backend linux runs.",
-    "completion": "Print what bash, zsh or fish need to complete commands.",
-}
-for _order, (_name, _help) in enumerate(COMMANDS.items()):
-    app.command(
-        f"ccperf.cli.{_name}:command",
-        name=_name,
-        help=_help,
-        help_epilogue=epilogue(_name),
-        sort_key=_order,
-    )
-
 
 #: What they store is there even if nobody reads what they print.
 _MAKES_RUNS = ("bench", "run", "exec", "score", "watch")
@@ -99,23 +48,10 @@ def _invoke(arguments: list[str]) -> int:
         arguments = [*arguments[1:], "--help"]
     try:
         arguments = spelling.usual(arguments)
-        # What a command declares (--ns3-source) holds for that command only.
-        status = copy_context().run(
-            app,
-            list(arguments),
-            exit_on_error=False,
-            print_error=False,
-            result_action="return_value",
-        )
+        status = _called(arguments)
         if arguments[:1] == ["run"] and not {"--help", "-h"}.isdisjoint(arguments):
             _help_on_experiments(arguments[1:])
         sys.stdout.flush()
-    except cyclopts.UnusedCliTokensError as error:
-        note(f"error: {spelling.too_much(error.unused_tokens or [], arguments)}")
-        return 2
-    except cyclopts.CycloptsError as error:
-        note(f"error: {error}")
-        return 2
     except CcperfError as error:
         note(f"error: {spelling.as_typed(str(error), arguments)}")
         return error.exit_status
@@ -143,6 +79,18 @@ def _invoke(arguments: list[str]) -> int:
         print("stopped", file=sys.stderr)
         return interruption.STATUS
     return status if isinstance(status, int) else 0
+
+
+def _called(arguments: Sequence[str]) -> object:
+    name, *words = arguments or [""]
+    if name in COMMANDS:
+        command = import_module(f"ccperf.cli.{name}").command
+        if (plainly := plain.read(command, words)) is not None:
+            # What a command declares (--ns3-source) holds for that command only.
+            return copy_context().run(command, *plainly.words, **plainly.options)
+    from ccperf.cli import whole
+
+    return whole.call(arguments)
 
 
 def _help_on_experiments(words: Sequence[str]) -> None:

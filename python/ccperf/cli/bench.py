@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from ccperf.algorithms.roles import AGAINST, LABELS
 from ccperf.base import interruption
 from ccperf.cli.jobs import note_estimate, note_left_out, planned, run_campaign, status
@@ -21,6 +19,7 @@ from ccperf.cli.options import (
     writable_folder,
 )
 from ccperf.cli.output import command_line, note, print_json, say
+from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
 from ccperf.experiments.grid import expand, seeds
 

@@ -7,8 +7,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
+from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 Parameters = Annotated[str, Parameter(help="Runs at these points, e.g. --k 1,5 or --k 1..4.")]
 
 
-@Parameter(name="*")
 @dataclass
 class Choice:
     """Runs by what they are runs of, instead of ids."""

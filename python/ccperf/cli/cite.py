@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from ccperf.cli.choice import Choice, Parameters, the_one
 from ccperf.cli.options import Json, databases
 from ccperf.cli.output import print_json, say
+from ccperf.cli.parameter import Parameter
 
 
 def command(

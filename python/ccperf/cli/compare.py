@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
+from ccperf.cli.parameter import Parameter
 
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from ccperf.cli.parameter import Parameter
 
 
 def command(
@@ -12,6 +12,6 @@ def command(
     /,
 ) -> None:
     """Print a script that lets the shell complete commands, options and their values."""
-    from ccperf.cli.app import app
+    from ccperf.cli.whole import app
 
     print(app.generate_completion(shell=shell))

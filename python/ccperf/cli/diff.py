@@ -7,12 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters, exactly
 from ccperf.cli.options import Json, databases
 from ccperf.cli.output import print_json, say
+from ccperf.cli.parameter import Parameter
 
 
 def command(

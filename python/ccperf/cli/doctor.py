@@ -9,12 +9,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from ccperf.base.columns import table
 from ccperf.base.wording import counted
 from ccperf.cli.options import Json, databases
 from ccperf.cli.output import note, print_json, progress_bar, say
+from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
 
 

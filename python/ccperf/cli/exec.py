@@ -6,11 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from ccperf.base import outputs
 from ccperf.cli.options import DEFAULT_DB, Json, Running, packets_file, writable_file
 from ccperf.cli.output import metric_tables, note, note_findings, print_json, say, summary, warn
+from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
 
 if TYPE_CHECKING:

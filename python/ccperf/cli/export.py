@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from ccperf.cli.choice import Choice, Parameters, named
 from ccperf.cli.options import Folder, Json, databases, load_runs, writable_folder
 from ccperf.cli.output import print_json, say, warn
+from ccperf.cli.parameter import Parameter
 
 
 def command(

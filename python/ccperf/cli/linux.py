@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from ccperf.cli.options import Json
 from ccperf.cli.output import note, print_json, progress_bar, say
+from ccperf.cli.parameter import Parameter
 
 
 def command(

@@ -6,11 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from ccperf.base.columns import table
 from ccperf.cli import things
 from ccperf.cli.output import note, print_json, say
+from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError, unknown
 
 #: The width of a usual terminal, the most that a column takes, and the least that a summary gets.

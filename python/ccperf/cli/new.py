@@ -7,10 +7,9 @@ import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from ccperf.cli.options import Json, writable_folder
 from ccperf.cli.output import note, print_json, say
+from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
 
 _SUFFIXES = {".py": "python", ".c": "c", ".rs": "rust"}

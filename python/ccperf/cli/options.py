@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from ccperf.cli.output import note
+from ccperf.cli.parameter import Parameter
 from ccperf.cli.spelling import SYNONYMS
 from ccperf.errors import UsageError
 from ccperf.experiments.grid import expand
@@ -49,7 +48,6 @@ class MadeBy:
     processes: Processes | None = None
 
 
-@Parameter(name="*")
 @dataclass
 class Running:
     """How runs are made."""

@@ -6,10 +6,9 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from ccperf.cli.options import Folder, Json, writable_folder
 from ccperf.cli.output import note, print_json, say
+from ccperf.cli.parameter import Parameter
 
 
 def command(

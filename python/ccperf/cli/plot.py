@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from ccperf.cli.choice import Choice, Parameters, named
 from ccperf.cli.options import Folder, Json, databases, load_runs, writable_folder
 from ccperf.cli.output import print_json, say
+from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from ccperf.runs.result import Result
 
 
-@Parameter(name="*")
 @dataclass
 class Look:
     """How figures are to look in a paper."""

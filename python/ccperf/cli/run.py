@@ -9,8 +9,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-
 from ccperf.algorithms.user_code.names import checked, is_declared, is_user_code
 from ccperf.base import expression, interruption
 from ccperf.base.wording import counted
@@ -34,6 +32,7 @@ from ccperf.cli.output import (
     say,
     summary,
 )
+from ccperf.cli.parameter import Parameter
 from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
 from ccperf.experiments.grid import axes, seeds

@@ -7,12 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-
 from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters
 from ccperf.cli.options import Json
 from ccperf.cli.output import parameters_text, print_json_items, say
+from ccperf.cli.parameter import Parameter
 
 if TYPE_CHECKING:
     from ccperf.store import RunRow

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from ccperf.base.wording import counted
 from ccperf.cli.options import DEFAULT_DB, Database, Json, StopTime, writable_file
 from ccperf.cli.output import note, print_json, say
+from ccperf.cli.parameter import Parameter
 from ccperf.runs import backends
 
 

@@ -8,14 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from cyclopts import Parameter
-
 from ccperf.algorithms import registry
 from ccperf.base import expression
 from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters, the_one
 from ccperf.cli.options import LATEST, Json, databases
 from ccperf.cli.output import metric_tables, note_findings, parameters_text, print_json, say
+from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
-
 from ccperf.cli.options import Folder, Json, databases, writable_folder
 from ccperf.cli.output import print_json, progress_bar, say, warn
+from ccperf.cli.parameter import Parameter
 
 if TYPE_CHECKING:
     from ccperf.site import Built

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
-
 from ccperf.base.columns import table
 from ccperf.base.wording import counted
 from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
 from ccperf.cli.output import note, print_json, progress_bar, say
+from ccperf.cli.parameter import Parameter
 from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 _FUZZ_LIMIT_S = 60
 
 
-@Parameter(name="*")
 @dataclass
 class Selection:
     """Which scenarios are compared with ns-3; a representative part if nothing is said."""
