@@ -5,8 +5,8 @@ A release is a profile of TCP (`tcp.Profile`): `ns3-3.44`, the default, and thos
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from ccperf.algorithms import registry
 from ccperf.errors import unknown
@@ -17,8 +17,7 @@ ATTRIBUTE = "Profile"
 PREFIX = "ns3-"
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """One change of ns-3's TCP."""
 
     name: str
@@ -35,8 +34,7 @@ class Change:
     attributes: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class Release:
+class Release(NamedTuple):
     """ns-3 at one time."""
 
     name: str

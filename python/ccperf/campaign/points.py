@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ccperf.algorithms.user_code.names import labelled
 from ccperf.campaign.seeds import Seeds
@@ -47,8 +47,7 @@ class Point:
         return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
 
 
-@dataclass(frozen=True)
-class Repeated:
+class Repeated(NamedTuple):
     """A point of an experiment, with the seeds that are worth a run there."""
 
     experiment: Experiment
@@ -73,7 +72,7 @@ class Repeated:
 
     def kept_short(self) -> Repeated:
         """The same, without its scenarios: they are built whenever they are asked for."""
-        return replace(self, first=None, second=None, starts=None)
+        return self._replace(first=None, second=None, starts=None)
 
     def points(self) -> Iterator[Point]:
         """One for each seed."""
@@ -135,7 +134,7 @@ def repeat(
         return Repeated(experiment, cc, chosen, seeds, one, False, starts=drawn)
     if experiment.draws_more is False and not experiment.draws(chosen):
         is_random = draws(one.canonical())
-        return replace(first, seeds=seeds) if is_random else first
+        return first._replace(seeds=seeds) if is_random else first
     other = experiment.scenario(cc, **{**chosen, "seed": seeds[1]})
     same = one.model_copy(update={"seed": other.seed}).is_like(other)
     if same and not draws(one.canonical()):

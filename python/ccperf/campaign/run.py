@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ccperf.algorithms.user_code.content import ChangedError, Contents
 from ccperf.base.interruption import notice
@@ -41,8 +41,7 @@ _LOOK_S = 0.05
 _ENOUGH = 3
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """A point that has no result, and why."""
 
     point: Point
@@ -189,8 +188,7 @@ def run(
     return report
 
 
-@dataclass
-class _Wanted:
+class _Wanted(NamedTuple):
     """A run that is not stored yet, and the points that it serves."""
 
     identity: Identity

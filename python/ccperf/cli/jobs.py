@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ccperf.base import interruption
 from ccperf.base.wording import counted
@@ -31,18 +31,16 @@ _KEPT_FLOWS = 50_000
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class AskedFor:
+class AskedFor(NamedTuple):
     """A point of a command, by which its run is called."""
 
     #: The command that makes it again.
     again: str
     experiment: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(NamedTuple):
     """A run of a command that is stored. The run itself stays where it is: there may be many."""
 
     path: Path
@@ -51,8 +49,7 @@ class Made:
     point: AskedFor
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of the points of one job."""
 
     #: In their order, made when it is looked at.
@@ -79,8 +76,7 @@ class Lazy(Collection[T]):
         return any(each == wanted for each in self)
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """Points that go to one database."""
 
     points: Collection[Point]
@@ -201,7 +197,6 @@ def run_campaign(
 ) -> CampaignReport:
     """Run what the store lacks, with a progress bar, and say what became of it."""
     from ccperf import campaign
-    from ccperf.present.reproduce import reproduce_point
 
     report = campaign.run(
         points,
@@ -216,6 +211,8 @@ def run_campaign(
     for alike in report.failures_by_kind():
         more = f" (and {len(alike) - 1} more like it)" if len(alike) > 1 else ""
         note(f"failed: {alike[0]}{more}")
+        from ccperf.present.reproduce import reproduce_point
+
         point = alike[0].point
         if again := reproduce_point(
             point.experiment, point.parameters, point.scenario, backend.name

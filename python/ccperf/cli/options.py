@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from ccperf.cli.output import note
 from ccperf.cli.parameter import Parameter
@@ -40,8 +40,7 @@ Database = Annotated[Path, Parameter(name=["--db"], help="Database file (SQLite)
 Folder = Annotated[Path, Parameter(name=["--output", "-o"], help="Folder to write to.")]
 
 
-@dataclass(frozen=True)
-class MadeBy:
+class MadeBy(NamedTuple):
     """What makes the runs of a command: a cluster's executor, or processes that stay."""
 
     executor: Callable[[JobProgress], Executor] | None = None

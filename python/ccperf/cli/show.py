@@ -331,7 +331,8 @@ def _profile(_kind: str, name: str) -> tuple[dict[str, Any], str]:
     if measured:
         head = "What it changes in the catalogue, against ns-3 3.44 (docs/releases.md):"
         parts.append("\n".join([head, *(_wrapped(f"  {line}") for line in measured)]))
-    facts = {**dataclasses.asdict(release), "measured": measured}
+    changes = [change._asdict() for change in release.changes]
+    facts = {**release._asdict(), "changes": changes, "measured": measured}
     return facts, "\n\n".join(parts)
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ccperf import data
 
 Tables = Mapping[str, Mapping[str, float]]
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(NamedTuple):
     """One published page. The tables hold the trusted values only, as printed: two decimals."""
 
     experiment: str

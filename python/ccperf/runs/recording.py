@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 
-import arro3.core as arrow
 import numpy as np
 import numpy.typing as npt
 
@@ -21,26 +19,19 @@ from ccperf.base.libraries import frame
 from ccperf.base.wording import counted
 from ccperf.errors import RunError, UnknownKey, unknown
 
+if TYPE_CHECKING:
+    import arro3.core as arrow
+
 ColumnData: TypeAlias = npt.NDArray[Any] | list[str]
 
 _DTYPES = {"int": np.dtype(np.int64), "float": np.dtype(np.float64)}
-_ARROW_TYPES = {
-    "int": arrow.DataType.int64(),
-    "float": arrow.DataType.float64(),
-    "str": arrow.DataType.string(),
-}
-
-
-#: Older ones of arro3 do not hand out the memory of an array.
-_HAS_BUFFERS = hasattr(arrow.Array, "buffer")
 
 
 class RecordingError(ValueError):
     """A backend's tables do not have the shape that `TABLES` asks for."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """One column of the schema.
 
     `kind` is `int` (int64), `float` (float64, NaN where there is no value yet) or `str`.
@@ -148,10 +139,14 @@ class Table(dict[str, ColumnData]):
 
         A NaN stays a NaN (it does not become a null).  Each field's metadata holds its unit.
         """
+        import arro3.core as arrow
+
+        of = arrow.DataType
+        kinds = {"int": of.int64(), "float": of.float64(), "str": of.string()}
         fields, arrays = [], []
         for column in TABLES[self.name]:
             data = self[column.name]
-            kind = _ARROW_TYPES[column.kind]
+            kind = kinds[column.kind]
             fields.append(
                 arrow.Field(column.name, kind, nullable=False, metadata={"unit": column.unit})
             )
@@ -180,6 +175,8 @@ class Table(dict[str, ColumnData]):
     @classmethod
     def from_arrow(cls, name: str, stream: Any) -> Table:
         """Build from anything with the Arrow PyCapsule stream interface."""
+        import arro3.core as arrow
+
         table = arrow.Table(stream)
         return cls(name, {column: _from_chunks(table[column]) for column in table.column_names})
 
@@ -423,10 +420,14 @@ def _from_chunks(column: arrow.ChunkedArray) -> Any:
     # A table without rows has no chunks, and those have no NumPy array.
     if column.num_chunks == 0:
         return []
-    if column.type == _ARROW_TYPES["str"]:
+    import arro3.core as arrow
+
+    if column.type == arrow.DataType.string():
         return column.to_pylist()
-    is_plain = column.num_chunks == 1 and column.null_count == 0 and _HAS_BUFFERS
-    if is_plain and column.type == _ARROW_TYPES["int"]:
+    # Older ones of arro3 do not hand out the memory of an array.
+    has_buffers = hasattr(arrow.Array, "buffer")
+    is_plain = column.num_chunks == 1 and column.null_count == 0 and has_buffers
+    if is_plain and column.type == arrow.DataType.int64():
         # Its own memory, which `to_numpy` copies; it hands out that of whole numbers only.
         memory: Any = column.chunk(0)
         return np.frombuffer(memory.buffer(), _DTYPES["int"])

@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from ccperf import __version__
 from ccperf.algorithms.user_code.names import label, labels, without_paths
@@ -48,14 +48,13 @@ class Provenance:
     user_code: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(NamedTuple):
     """Which run it is, known before it is made; see :func:`identify`."""
 
     #: 16 hex digits.
     id: str
     #: SHA-256 of the files of each user's algorithm, by its name in the scenario.
-    user_code: Mapping[str, str] = field(default_factory=dict)
+    user_code: Mapping[str, str] = {}
 
     @classmethod
     def of(cls, text: str, user_code: Mapping[str, str]) -> Identity:
@@ -138,7 +137,7 @@ class Result:
             "link_metrics": self.link_metrics,
             "network_metrics": self.network_metrics,
             "class_metrics": self.class_metrics,
-            "notes": [asdict(note) for note in self.notes],
+            "notes": [note._asdict() for note in self.notes],
             "provenance": asdict(self.provenance),
         }
 

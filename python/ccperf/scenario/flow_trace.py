@@ -16,13 +16,11 @@ A host is its name, or its number from 0 among the nodes with one link, in the s
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ccperf import _native
 from ccperf.errors import ScenarioError, unknown
@@ -36,8 +34,7 @@ _LARGEST = 2**50
 _NAME = "trace"
 
 
-@dataclass(frozen=True)
-class Transfer:
+class Transfer(NamedTuple):
     """A line of a trace."""
 
     start_ns: int
@@ -96,6 +93,8 @@ _Lines = Sequence[tuple[int, str]]
 
 
 def _csv(lines: _Lines) -> Iterator[Transfer]:
+    import csv
+
     (number, header), *rest = lines
     names = [name.strip() for name in header.split(",")]
     known = (*_STARTS, "source", "destination", "bytes", "class")
@@ -188,6 +187,8 @@ class _at:
         pass
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        import csv
+
         if isinstance(error, ValueError | csv.Error):
             raise ValueError(f"{self._place}: {error}") from None
 

@@ -7,16 +7,14 @@ and the site's overview take them from here. In which direction a metric is good
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 #: `sweep`: the first headline over `over`; `ratio`: that over the base's; `plane`: the first
 #: two headlines against each other, at one point; `time`: how runs at one point went over time.
 Shape: TypeAlias = Literal["sweep", "ratio", "plane", "time"]
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """What an experiment's tables and figures show first."""
 
     #: Two to four, the one that matters most first; a class of transfers or a group of flows stands

@@ -13,7 +13,6 @@ from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.algorithms.user_code import names
 from ccperf.errors import UsageError, unknown
-from ccperf.experiments import traces
 from ccperf.scenario import flow_trace
 
 Kind = Literal[
@@ -216,6 +215,8 @@ def _buffer(text: str) -> str:
 
 
 def _trace(text: str) -> File:
+    from ccperf.experiments import traces
+
     traces.load(text)
     return File(text if names.are_stored() else Path(text).absolute())
 

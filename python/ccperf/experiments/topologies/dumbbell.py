@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import IPv4Address
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ccperf import _native
 from ccperf.algorithms.user_code import names
@@ -63,8 +63,7 @@ class Bottleneck:
     schedules: Sequence[Schedule | Mapping[str, Any]] = ()
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(NamedTuple):
     """The links between the end systems and the bottleneck, all alike."""
 
     rate: str = "8Gbps"

@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ccperf.errors import ScenarioError, unknown
 from ccperf.scenario import Scenario
 
 
-@dataclass(frozen=True)
-class FabricLink:
+class FabricLink(NamedTuple):
     """Links of one kind; both directions have the same rate and delay."""
 
     rate: str = "10Gbps"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ccperf.errors import ScenarioError
 from ccperf.experiments.topologies.fabric import (
@@ -19,8 +18,7 @@ from ccperf.experiments.topologies.fabric import (
 )
 
 
-@dataclass(frozen=True)
-class SlowLinks:
+class SlowLinks(NamedTuple):
     """A share of the links between leaves and spines, drawn by a seed, at another rate."""
 
     #: From 0 to 1; rounded to whole links.

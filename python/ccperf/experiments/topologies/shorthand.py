@@ -38,7 +38,7 @@ _SOCKET = {
     "delayed_ack_count": ("DelAckCount",),
     "buffer": ("SndBufSize", "RcvBufSize"),
 }
-_ACCESS = {f"access_{field.name}": field.name for field in fields(Access)}
+_ACCESS = {f"access_{name}": name for name in Access._fields}
 _BOTTLENECK = [field.name for field in fields(Bottleneck)]
 _SCENARIO = ("stop_time", "seed", "label", "changes", "pings", "recording")
 

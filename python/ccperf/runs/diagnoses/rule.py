@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ccperf import _native
 from ccperf.algorithms import registry
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 UNBOUNDED_BYTES = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """What a rule found in a run."""
 
     #: The rule's name.
@@ -37,8 +35,7 @@ class Note:
         return f"what-ns3-does.md#{self.rule}"
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One thing that may hold a run back without anybody having asked for it."""
 
     name: str

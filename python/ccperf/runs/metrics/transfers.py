@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ CLASSES = (
 )
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(NamedTuple):
     """In which order packets came, and how often flows switched ways; NaN if it is not known."""
 
     packets: float = math.nan
@@ -42,6 +41,9 @@ class Order:
     extent_sum: float = math.nan
     max_extent: float = math.nan
     path_switches: float = math.nan
+
+
+_NO_ORDER = Order()
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Transfers:
     #: From the first start to the last end, in ms; NaN if some are unfinished.
     makespan: float = math.nan
     queries: Queries = field(default_factory=Queries)
-    order: Order = Order()
+    order: Order = _NO_ORDER
 
     @property
     def count(self) -> int:

@@ -6,9 +6,8 @@ is another question, so each metric of the grid is computed for the steady state
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ccperf import _native
 
@@ -33,8 +32,7 @@ STEADY = (
 Series = TypeVar("Series")
 
 
-@dataclass(frozen=True)
-class Phases:
+class Phases(NamedTuple):
     """When what happens in a run, in ns."""
 
     #: The last event that algorithms have to answer: a start, or a step of the path.

@@ -131,11 +131,11 @@ def _changes(run: DumbbellRun, warnings: list[str]) -> Iterator[dict[str, Any]]:
 
 def _schedules(run: DumbbellRun, warnings: list[str]) -> Iterator[dict[str, Any]]:
     """The rate of the way forward follows the trace; the way back has ``--bw``."""
+    if run.program != REPLAY:
+        return
     from ccperf import _native
     from ccperf.experiments import traces
 
-    if run.program != REPLAY:
-        return
     name = run.trace_file
     if run.trace_dir and (Path(run.trace_dir) / name).is_file():
         name = str(Path(run.trace_dir) / name)

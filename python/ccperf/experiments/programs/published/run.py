@@ -11,7 +11,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from ccperf.experiments.programs.published import traffic
 from ccperf.experiments.programs.published.options import (
@@ -34,8 +34,7 @@ PUBLISHED_RECOVERY = {"TcpPrrRecovery": "PrrRfc6937"}
 _PUBLISHED_NAME = {ours: theirs for theirs, ours in PUBLISHED_RECOVERY.items()}
 
 
-@dataclass(frozen=True)
-class FlowOptions:
+class FlowOptions(NamedTuple):
     """One entry of each per-flow list."""
 
     source: str
@@ -46,13 +45,12 @@ class FlowOptions:
     stop: str
     recovery: str = "PrrRfc6937"
     #: Fields of the scenario's application.
-    application: Mapping[str, str] = field(default_factory=lambda: traffic.GREEDY)
+    application: Mapping[str, str] = traffic.GREEDY
     #: Over UDP the congestion control and the recovery are named for nothing.
     transport: Transport = "TCP"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One entry of the series: from ``time`` on the bottleneck has these values."""
 
     time: str
@@ -90,7 +88,7 @@ class DumbbellRun:
 
     def with_recovery(self, recovery: str) -> DumbbellRun:
         """The same run with one recovery for all flows."""
-        flows = tuple(replace(flow, recovery=recovery) for flow in self.flows)
+        flows = tuple(flow._replace(recovery=recovery) for flow in self.flows)
         return replace(self, flows=flows)
 
     def command(self, first: Sequence[str] = ()) -> str:
