@@ -89,7 +89,7 @@ def seconds_beside_the_engine() -> float:
         for one in repeated.points():
             identity = one.identity(backend, contents)
             job = Job.of(one, identity, backend)
-            scenario = Canonical(job.scenario)
+            scenario = Canonical(job.scenario, job.scenario_hash)
             lowered = scenario.lowered()
             before = time.process_time()
             tables = _native.Simulation(lowered).finish()

@@ -8,6 +8,7 @@ import pytest
 
 from ccperf import campaign
 from ccperf.algorithms.user_code.content import Contents
+from ccperf.campaign.job import Job
 from ccperf.campaign.plan import Plan
 from ccperf.experiments.catalogue import REGISTRY, get
 from ccperf.runs import backends
@@ -46,7 +47,9 @@ def test_jitter_leaves_the_rest_of_a_scenario_as_it_is(name: str) -> None:
         assert found.scenario.canonical_text() == expected.canonical_text()
         assert found.scenario.lowered() == expected.lowered()
         assert found.scenario == expected
-        assert found.identity(backend, Contents()) == identify(expected, backend)
+        identity = found.identity(backend, Contents())
+        assert identity == identify(expected, backend)
+        assert Job.of(found, identity, backend).scenario_hash == expected.hash
 
 
 @pytest.mark.parametrize("name", ["many_flows", "incast", "short_against_long", "aqm"])

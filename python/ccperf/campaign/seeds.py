@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ccperf.runs.result import Identity, identity_text
+from ccperf.scenario.canonical import hash_of_text, hashed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +44,7 @@ class Seeds:
         text = json.dumps(self._marked, separators=(",", ":"), ensure_ascii=False)
         self._canonical = _Template(text)
         self._identity: tuple[_Template, dict[str, str]] | None = None
+        self._hashed: _Template | None = None
 
     def scenario(self, seed: int) -> Scenario:
         """It with this seed, its meaning checked as the one's was."""
@@ -58,8 +60,17 @@ class Seeds:
             text, user_code = identity_text(self._plain, backend, contents, self._marked)
             self._identity = _Template(text), user_code
         template, user_code = self._identity
+        return Identity.of(self._filled(template, scenario), user_code)
+
+    def hash(self, scenario: Scenario) -> str:
+        """The `hash` of one of these."""
+        if self._hashed is None:
+            self._hashed = _Template(hashed_text(self._marked))
+        return hash_of_text(self._filled(self._hashed, scenario))
+
+    def _filled(self, template: _Template, scenario: Scenario) -> str:
         starts = [flow.start for flow in scenario.flows] if self._starts else ()
-        return Identity.of(template.filled(scenario.seed, starts), user_code)
+        return template.filled(scenario.seed, starts)
 
 
 class _Template:

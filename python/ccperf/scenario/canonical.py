@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -46,6 +46,8 @@ class Canonical:
 
     #: JSON, as `Scenario.canonical_text` returned it.
     text: str
+    #: Its hash, where who wrote the text has it; empty: found out when it is asked for.
+    known_hash: str = field(default="", compare=False)
 
     @cached_property
     def parsed(self) -> Mapping[str, Any]:
@@ -64,7 +66,7 @@ class Canonical:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the portable form without its label, in hex."""
-        return hash_of(self.parsed)
+        return self.known_hash or hash_of(self.parsed)
 
     @property
     def user_code(self) -> dict[str, str]:
@@ -74,7 +76,16 @@ class Canonical:
 
 def hash_of(canonical: Mapping[str, Any]) -> str:
     """Return the SHA-256 in hex of a canonical form, without its label and paths."""
-    text = json.dumps(unlabelled(canonical), sort_keys=True, separators=(",", ":"))
+    return hash_of_text(hashed_text(canonical))
+
+
+def hashed_text(canonical: Mapping[str, Any]) -> str:
+    """Return what the hash of a canonical form is made of."""
+    return json.dumps(unlabelled(canonical), sort_keys=True, separators=(",", ":"))
+
+
+def hash_of_text(text: str) -> str:
+    """Return the hash of what `hashed_text` returned."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
