@@ -196,7 +196,8 @@ def _shake() -> None:
     notice.
     """
     chance = random.SystemRandom()
-    for size in (16, 32, 48, 64, 96, 128, 256, 512, 1 << 16):
+    # None is large: each page that is written costs the process more than a microsecond.
+    for size in (16, 32, 48, 64, 96, 128, 256, 512, 1 << 12):
         _moved.extend(bytearray(size) for _ in range(chance.randrange(1, 32)))
     if numpy_random := sys.modules.get("numpy.random"):
         numpy_random.seed()
