@@ -71,8 +71,8 @@ run.simulate        : base.error base.event base.time host.hosts host.outside ho
                       net.network
                       packet packet.trace run.build run.openings run.recorder run.recording
                       run.schedule
-run.parallel        : base.error base.event base.time host.user lowered net.network net.qdisc packet
-                      run.recording run.simulate
+run.parallel        : base.error base.event base.fetch base.time host.user lowered net.network
+                      net.qdisc packet run.recording run.simulate
 scenario            : base.attributes base.rng base.time base.units host.congestion
                       host.rate_control host.recovery host.tcp host.trimming host.user
                       lowered net.qdisc

@@ -17,6 +17,7 @@ use std::thread;
 use crate::base::error::Error;
 use crate::base::event::Key;
 use crate::base::event::journal::{Arrival, Foreign, History, Lost, Origin, Ranks};
+use crate::base::fetch::fetch;
 use crate::base::time::Time;
 use crate::lowered::Lowered;
 use crate::net::network::Crossing;
@@ -45,22 +46,27 @@ struct Board {
     sides: [Side; 2],
 }
 
+/// In cache lines of its own, for others read it while the part writes elsewhere.
 #[derive(Debug)]
+#[repr(align(128))]
 struct Side {
     /// When its next event is due, or that of another part because of it.
     next: AtomicU64,
     /// The first chapter that it remembers.
     oldest: AtomicUsize,
-    /// By the part that they go to.
-    mail: Vec<Mutex<Mail>>,
+    /// How many there are in `over`.
+    overs: AtomicUsize,
     /// Transfers whose ends there are over.
     over: Mutex<Vec<u32>>,
     /// For each transfer that may go, whether it is over there.
     is_over: Mutex<Vec<bool>>,
+    /// By the part that they go to.
+    mail: Vec<Mutex<Mail>>,
 }
 
 /// Packets from one part to another.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 struct Mail {
     packets: Vec<Crossing>,
     /// Options of those that have some.
@@ -110,9 +116,10 @@ impl Board {
         let side = || Side {
             next: AtomicU64::new(u64::MAX),
             oldest: AtomicUsize::new(0),
-            mail: (0..parts).map(|_| Mutex::default()).collect(),
+            overs: AtomicUsize::new(0),
             over: Mutex::default(),
             is_over: Mutex::default(),
+            mail: (0..parts).map(|_| Mutex::default()).collect(),
         };
         Board { history: RwLock::default(), sides: [side(), side()] }
     }
@@ -258,7 +265,6 @@ struct Part<'a> {
     /// What has come last, in the order of keys.
     foreign: Vec<Foreign>,
     /// Memory to be used again.
-    leaving: Vec<(Crossing, Option<Beside>)>,
     placed: Vec<(usize, Foreign)>,
 }
 
@@ -290,7 +296,6 @@ impl<'a> Part<'a> {
             may_go: Vec::new(),
             ranks: Ranks::new(own),
             foreign: Vec::new(),
-            leaving: Vec::new(),
             placed: Vec::new(),
         })
     }
@@ -325,42 +330,42 @@ impl<'a> Part<'a> {
     fn tell(&mut self, side: usize) {
         let Shared { boards, partition, .. } = self.shared;
         let Board { history, sides } = &boards[self.own];
-        let Side { next, oldest, mail, over, is_over } = &sides[side];
+        let Side { next, oldest, overs, over, is_over, mail } = &sides[side];
+        if !self.may_go.is_empty() {
+            // Packets that leave are still here.
+            let is_over_here = self.may_go.iter().map(|&flow| self.simulation.is_over(flow));
+            *lock(is_over) = is_over_here.collect();
+        }
         let mut history = history.write().unwrap_or_else(PoisonError::into_inner);
         history.add_foreign(&self.foreign);
         self.foreign.clear();
-        let leaving = &mut self.leaving;
-        self.simulation
-            .end_window(&mut history, |crossing, beside| leaving.push((crossing, beside)));
-        let goes = |&flow: &u32| {
-            self.simulation.is_over(flow)
-                && self.leaving.iter().all(|(one, _)| one.packet.flow != flow)
-        };
-        *lock(is_over) = self.may_go.iter().map(goes).collect();
+        self.simulation.end_window(&mut history);
         oldest.store(history.chapters()[0], Relaxed);
         let mut soonest = self.simulation.next_time();
-        for (mut crossing, beside) in self.leaving.drain(..) {
+        let mut mail: Vec<_> = mail.iter().map(lock).collect();
+        self.simulation.take_leaving(|mut crossing, beside| {
             soonest = soonest.min(crossing.due);
             let by = Key { time: crossing.sent(), number: crossing.by };
             if let Some(before) = history.origin(self.own, by) {
                 pack(&mut crossing, before);
             }
-            let to = partition.part_of_port[crossing.next_port()];
-            lock(&mail[to]).push(crossing, beside);
-        }
+            mail[partition.part_of_port[crossing.next_port()]].push(crossing, beside);
+        });
         next.store(soonest.0, Relaxed);
-        let mut over = lock(over);
-        over.clear();
-        over.extend(
-            self.simulation.take_finished().into_iter().filter(|&flow| self.said.insert(flow)),
-        );
+        let finished = self.simulation.take_finished();
+        if !finished.is_empty() || overs.load(Relaxed) > 0 {
+            let mut over = lock(over);
+            over.clear();
+            over.extend(finished.into_iter().filter(|&flow| self.said.insert(flow)));
+            overs.store(over.len(), Relaxed);
+        }
     }
 
     /// What the others have told.
     fn hear(&mut self, side: usize) -> Result<(), Failed> {
         let Shared { boards, ends, .. } = self.shared;
         self.let_go(side);
-        for board in boards {
+        for board in boards.iter().filter(|board| board.sides[side].overs.load(Relaxed) > 0) {
             for &flow in &*lock(&board.sides[side].over) {
                 let [from, to] = ends[flow as usize];
                 if from == to || !self.half_over.insert(flow) {
@@ -374,6 +379,7 @@ impl<'a> Part<'a> {
         if mail.iter().all(|mail| mail.packets.is_empty()) {
             return Ok(());
         }
+        mail.iter().flat_map(|mail| &mail.packets).for_each(fetch);
         let histories: Vec<_> = boards
             .iter()
             .map(|board| board.history.read().unwrap_or_else(PoisonError::into_inner))

@@ -71,6 +71,8 @@ impl Grid {
 pub(crate) struct Recorder {
     /// The next point of either grid.
     next: Time,
+    /// From this time on events are attended to: a point has passed, or each event is noted.
+    attends_from: Time,
     samples: Grid,
     queues: Grid,
     /// Positions of the flows and ports that are sampled on each.
@@ -110,6 +112,7 @@ impl Recorder {
         let queues = Grid::new(asked.queue_interval_ns, end, !asked.queue_ports.is_empty());
         Recorder {
             next: samples.next.min(queues.next),
+            attends_from: Time::ZERO,
             samples,
             queues,
             flows: asked.flows.clone(),
@@ -130,6 +133,36 @@ impl Recorder {
         self.next
     }
 
+    /// An event is about to run.
+    #[inline]
+    pub(crate) fn attend(&mut self, now: Time, network: &mut Network, hosts: &Hosts) {
+        if self.attends_from <= now {
+            self.attend_to_event(now, network, hosts);
+        }
+    }
+
+    /// From now on to every one.
+    pub(crate) fn attend_to_all(&mut self) {
+        self.attends_from = Time::ZERO;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn attend_to_event(&mut self, now: Time, network: &mut Network, hosts: &Hosts) {
+        if network.events().note_running() {
+            self.advance(now, network, hosts);
+        } else {
+            self.attend_to_grid(now, network, hosts);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn attend_to_grid(&mut self, now: Time, network: &Network, hosts: &Hosts) {
+        self.advance(now, network, hosts);
+        self.attends_from = self.next + Time(1);
+    }
+
     /// The clock moves to `now`: samples all grid points before it.  A sample has the values after the
     /// last event at or before its grid point.
     #[inline]
@@ -140,6 +173,7 @@ impl Recorder {
     }
 
     #[cold]
+    #[inline(never)]
     fn sample_before(&mut self, now: Time, network: &Network, hosts: &Hosts) {
         network.check_numbers();
         while self.next < now {

@@ -144,7 +144,7 @@ impl Simulation {
             let Some(entry) = self.network.events().next(until) else {
                 return self.pause(until);
             };
-            self.recorder.advance(self.network.now(), &self.network, &self.hosts);
+            self.recorder.attend(self.network.now(), &mut self.network, &self.hosts);
             if self.run(entry.event()).is_break() {
                 break;
             }

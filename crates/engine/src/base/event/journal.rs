@@ -36,32 +36,43 @@ pub struct Drawn {
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     pub(super) chapter: Chapter,
+    /// Of these the first `len` are in use.
     drawn: Vec<Drawn>,
+    len: usize,
+    /// The first number of the last of them.
+    last_first: u64,
 }
 
 impl Journal {
+    /// A window of time begins at `start`, and `first` is the next number.
+    pub(super) fn begin(&mut self, start: Time, first: u64) {
+        (self.chapter.start, self.chapter.first) = (start, first);
+        (self.len, self.last_first) = (0, 0);
+    }
+
     /// The event that runs is another than the one before.  Returns from which number on it draws, if `next` is the next
-    /// one.
-    #[inline]
-    pub(super) fn note(&mut self, now: Key, next: u64) -> u64 {
-        let Chapter { first, start, .. } = self.chapter;
-        let time = (now.time - start).0 as u32;
-        if let Some(last) = self.drawn.last_mut()
-            && u64::from(last.first) == next - first
-        {
-            // Nobody asks for an event that has drawn nothing.
-            (last.time, last.number) = (time, now.number);
-            return next;
-        }
-        let next = next + ROOM;
-        self.drawn.push(Drawn { time, first: (next - first) as u32, number: now.number });
-        next
+    /// one; none if there is no room to note it.
+    #[inline(always)] // on every event, where it is called at all
+    pub(super) fn note(&mut self, now: Key, next: u64) -> Option<u64> {
+        // Nobody asks for an event that has drawn nothing: this one takes its place.  (Computed, for it is hard to predict.)
+        let has_drawn = u64::from(self.last_first != next);
+        let len = self.len + has_drawn as usize;
+        let row = self.drawn.get_mut(len.wrapping_sub(1))?;
+        let next = next + ROOM * has_drawn;
+        let time = (now.time.0 - self.chapter.start.0) as u32;
+        *row = Drawn { time, first: (next - self.chapter.first) as u32, number: now.number };
+        (self.len, self.last_first) = (len, next);
+        Some(next)
+    }
+
+    /// Makes room for more.
+    pub(super) fn grow(&mut self) {
+        self.drawn.resize(2 * self.len + 1, Drawn::default());
     }
 
     /// Puts what has been noted before the number `end` into `history`, and begins a chapter with the next number.
     pub(super) fn end(&mut self, end: u64, history: &mut History) {
-        history.add(Chapter { end, ..self.chapter }, &self.drawn);
-        self.drawn.clear();
+        history.add(Chapter { end, ..self.chapter }, &self.drawn[..self.len]);
     }
 }
 
@@ -76,6 +87,9 @@ pub(super) struct Chapter {
     /// Where its rows begin, and those of what has come to its end from other parts.
     drawn: u64,
     foreign: u64,
+    /// How many there are of each.
+    count: u32,
+    foreign_count: u32,
 }
 
 impl Chapter {
@@ -169,38 +183,63 @@ impl<T: Copy> Rows<T> {
         Rows { rows: Vec::with_capacity(count), count, next: 0 }
     }
 
-    fn at(&self, index: u64) -> &T {
-        &self.rows[index as usize & (self.count - 1)]
+    /// Adds these side by side, so that [`Rows::slice`] has them.  Returns where the first of them is; they are not
+    /// [within reach](Rows::reach) if they are too many.
+    fn add(&mut self, rows: &[T]) -> u64 {
+        let mut at = self.next as usize & (self.count - 1);
+        if at + rows.len() > self.count {
+            self.next += (self.count - at) as u64;
+            at = 0;
+        }
+        let first = self.next;
+        if rows.len() > self.count {
+            self.next = (first + 1 + rows.len() as u64).next_multiple_of(self.count as u64);
+            return first;
+        }
+        let there = (self.rows.len() - at).min(rows.len());
+        self.rows[at..at + there].copy_from_slice(&rows[..there]);
+        self.rows.extend_from_slice(&rows[there..]);
+        self.next += rows.len() as u64;
+        first
     }
 
-    fn add(&mut self, rows: &[T]) {
-        for row in rows {
-            match self.rows.get_mut(self.next as usize & (self.count - 1)) {
-                Some(place) => *place = *row,
-                None => self.rows.push(*row),
-            }
-            self.next += 1;
-        }
-    }
-
-    /// The first of those from `first` to `end` for which `is_before` does not hold.
-    fn partition_point(&self, first: u64, end: u64, is_before: impl Fn(&T) -> bool) -> u64 {
-        let (mut low, mut high) = (first, end);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if is_before(self.at(middle)) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+    /// So many that were added together.
+    fn slice(&self, first: u64, rows: usize) -> &[T] {
+        let at = first as usize & (self.count - 1);
+        &self.rows[at..at + rows]
     }
 
     /// Whether those from `first` on are among the last `count`.
     fn reach(&self, first: u64, count: usize) -> bool {
         self.next - first <= count as u64
     }
+}
+
+/// The first of `rows` for which `is_before` does not hold, probably not far from `near`.
+#[inline]
+fn point_near<T>(rows: &[T], near: usize, is_before: impl Fn(&T) -> bool) -> usize {
+    let near = near.min(rows.len());
+    let (mut low, mut high, mut step) = (0, rows.len(), 1);
+    if rows.get(near).is_some_and(&is_before) {
+        low = near + 1;
+        while let Some(row) = rows.get(low + step) {
+            if !is_before(row) {
+                high = low + step;
+                break;
+            }
+            (low, step) = (low + step + 1, 2 * step);
+        }
+    } else {
+        high = near;
+        while high >= step {
+            if is_before(&rows[high - step]) {
+                low = high - step + 1;
+                break;
+            }
+            (high, step) = (high - step, 2 * step);
+        }
+    }
+    low + rows[low..high].partition_point(is_before)
 }
 
 /// What one part remembers.
@@ -212,7 +251,7 @@ pub struct History {
     /// How many there have been before these.
     forgotten: usize,
     /// Of all there have been, the first that counts: others read what is here while this part is a chapter ahead of them,
-    /// so that an eighth of the rows is kept for what they may still ask for.
+    /// so that a quarter of the rows is kept for what they may still ask for.
     oldest: usize,
     /// By time and by number.
     drawn: Rows<Drawn>,
@@ -229,9 +268,13 @@ impl History {
 
     /// A window is over.
     fn add(&mut self, chapter: Chapter, drawn: &[Drawn]) {
-        let (first, first_foreign) = (self.drawn.next, self.foreign.next);
-        self.drawn.add(drawn);
-        self.chapters.push_back(Chapter { drawn: first, foreign: first_foreign, ..chapter });
+        let (first, count) = (self.drawn.add(drawn), drawn.len() as u32);
+        self.chapters.push_back(Chapter {
+            drawn: first,
+            count,
+            foreign: self.foreign.next,
+            ..chapter
+        });
         while let Some(oldest) = self.chapters.front()
             && !self.reaches(oldest, 8)
         {
@@ -240,7 +283,7 @@ impl History {
         }
         self.oldest = self.oldest.max(self.forgotten);
         while let Some(oldest) = self.chapters.get(self.oldest - self.forgotten)
-            && !self.reaches(oldest, 7)
+            && !self.reaches(oldest, 6)
         {
             self.oldest += 1;
         }
@@ -254,7 +297,14 @@ impl History {
 
     /// What has come at the end of the last window.
     pub fn add_foreign(&mut self, foreign: &[Foreign]) {
-        self.foreign.add(foreign);
+        let first = self.foreign.add(foreign);
+        if let Some(last) = self.chapters.back_mut() {
+            (last.foreign, last.foreign_count) = (first, foreign.len() as u32);
+        }
+    }
+
+    fn drawn_in(&self, chapter: &Chapter) -> &[Drawn] {
+        self.drawn.slice(chapter.drawn, chapter.count as usize)
     }
 
     /// Of all chapters there have been, the first that counts and the last.
@@ -268,29 +318,29 @@ impl History {
             return None;
         }
         let at = self.chapter_of(key.number)?;
-        let (chapter, next) = (&self.chapters[at], self.chapters.get(at + 1));
-        let end = next.map_or(self.drawn.next, |next| next.drawn);
-        let offset = key.number - chapter.first;
-        let after =
-            self.drawn.partition_point(chapter.drawn, end, |d| u64::from(d.first) <= offset);
-        let limit =
-            if after < end { chapter.room_before(self.drawn.at(after)) } else { chapter.end };
+        let chapter = &self.chapters[at];
+        let (rows, offset) = (self.drawn_in(chapter), key.number - chapter.first);
+        // Few events draw more than two numbers, which is little beside the room between them.
+        let near = (offset * rows.len() as u64).checked_div(chapter.end - chapter.first);
+        let is_before = |drawn: &Drawn| u64::from(drawn.first) <= offset;
+        let after = point_near(rows, near.unwrap_or(0) as usize, is_before);
+        let limit = rows.get(after).map_or(chapter.end, |drawn| chapter.room_before(drawn));
         if key.number < limit {
-            let by = chapter.key(self.drawn.at(after - 1));
+            let by = chapter.key(&rows[after - 1]);
             return Some(Origin { part, by, chapter: self.forgotten + at, number: key.number });
         }
-        let end = next.map_or(self.foreign.next, |next| next.foreign);
-        let found = self.foreign.partition_point(chapter.foreign, end, |other| other.key < key);
-        let foreign = (found < end).then(|| self.foreign.at(found))?;
-        (foreign.key == key).then_some(foreign.origin)
+        let foreign = self.foreign.slice(chapter.foreign, chapter.foreign_count as usize);
+        let found = foreign.binary_search_by_key(&key, |foreign| foreign.key).ok()?;
+        Some(foreign[found].origin)
     }
 
     /// Mostly it is one of the last.
     fn chapter_of(&self, number: u64) -> Option<usize> {
-        let recent = self.chapters.iter().rev().take(RECENT);
-        let ago = recent.take_while(|chapter| chapter.first > number).count();
-        if ago < RECENT {
-            return self.chapters.len().checked_sub(1 + ago);
+        let count = self.chapters.len();
+        for at in (0..count).rev().take(RECENT) {
+            if self.chapters[at].first <= number {
+                return Some(at);
+            }
         }
         self.chapters.partition_point(|chapter| chapter.first <= number).checked_sub(1)
     }
@@ -302,10 +352,15 @@ pub struct Ranks {
     own: usize,
     /// The first chapter that all parts remember.
     oldest: usize,
+    /// Where the event that has come last was sent among those here.
+    near: usize,
     /// What was asked for before: events that follow each other in one rhythm are asked for again by what they schedule.
     known: Vec<Known>,
     /// What is being found out.
     asked: Vec<[Place; 2]>,
+    /// Memory to be used again.
+    keys: Vec<(Key, u32)>,
+    origins: Vec<Origin>,
 }
 
 /// Two events, by part and number, and their order.
@@ -318,7 +373,15 @@ struct Known {
 impl Ranks {
     pub fn new(own: usize) -> Self {
         let nothing = Known { events: [(usize::MAX, 0); 2], order: Ordering::Equal };
-        Ranks { own, oldest: 0, known: vec![nothing; KNOWN], asked: Vec::new() }
+        Ranks {
+            own,
+            oldest: 0,
+            near: 0,
+            known: vec![nothing; KNOWN],
+            asked: Vec::new(),
+            keys: Vec::new(),
+            origins: Vec::new(),
+        }
     }
 
     /// All that came in one window gets its place among what is here.  Puts it in the order of its keys into `placed`, each
@@ -334,15 +397,21 @@ impl Ranks {
         placed: &mut Vec<(usize, Foreign)>,
     ) -> Result<(), Lost> {
         self.oldest = oldest;
+        self.near = 0;
         placed.clear();
+        let (mut keys, mut origins) =
+            (std::mem::take(&mut self.keys), std::mem::take(&mut self.origins));
+        keys.clear();
+        origins.clear();
         for (i, arrival) in arrivals.enumerate() {
             let key = Key { time: arrival.time, number: self.position(&arrival, all)? };
-            placed.push((i, Foreign { key, origin: arrival.origin }));
+            keys.push((key, i as u32));
+            origins.push(arrival.origin);
         }
         let mut lost = None;
-        placed.sort_unstable_by(|(_, a), (_, b)| {
-            a.key.cmp(&b.key).then_with(|| {
-                let (a, b) = (a.origin, b.origin);
+        keys.sort_unstable_by(|(key, a), (other, b)| {
+            key.cmp(other).then_with(|| {
+                let [a, b] = [a, b].map(|&i| origins[i as usize]);
                 if a.is_told_from(&b) {
                     return a.compare(&b);
                 }
@@ -356,14 +425,16 @@ impl Ranks {
             return Err(lost);
         }
         let (mut last, mut rank) = (None, 0);
-        for (_, Foreign { key, .. }) in placed {
-            rank = if last == Some(*key) { rank + 1 } else { 0 };
+        for &(mut key, i) in &keys {
+            rank = if last == Some(key) { rank + 1 } else { 0 };
             if rank == ROOM {
                 return Err(Lost::Crowded);
             }
-            last = Some(*key);
+            last = Some(key);
             key.number += rank;
+            placed.push((i as usize, Foreign { key, origin: origins[i as usize] }));
         }
+        (self.keys, self.origins) = (keys, origins);
         Ok(())
     }
 
@@ -372,17 +443,19 @@ impl Ranks {
     fn position(&mut self, arrival: &Arrival, all: &[&History]) -> Result<u64, Lost> {
         let own = self.own;
         let Some(last) = all[own].chapters.back() else { return Err(Lost::Forgotten) };
-        let (rows, by) = (&all[own].drawn, arrival.origin.event());
+        let (rows, by) = (all[own].drawn_in(last), arrival.origin.event());
         let time = (by.key.time - last.start).0 as u32;
-        let mut at = rows.partition_point(last.drawn, rows.next, |drawn| drawn.time < time);
-        while at < rows.next && rows.at(at).time == time {
-            let here = Place { part: own, key: last.key(rows.at(at)) };
+        // Those that come from one part are in the order in which they were sent.
+        let mut at = point_near(rows, self.near, |drawn| drawn.time < time);
+        self.near = at;
+        while let Some(row) = rows.get(at).filter(|row| row.time == time) {
+            let here = Place { part: own, key: last.key(row) };
             if self.order([here, by], [None, arrival.before], all)? != Ordering::Less {
                 break;
             }
             at += 1;
         }
-        Ok(if at < rows.next { last.room_before(rows.at(at)) } else { last.end })
+        Ok(rows.get(at).map_or(last.end, |row| last.room_before(row)))
     }
 
     /// The order of two events at the same time; `before`: by whom they were scheduled, as far as that is known.
@@ -399,17 +472,20 @@ impl Ranks {
             if a.part == b.part || a.key.number.min(b.key.number) < all[a.part].common {
                 break a.key.number.cmp(&b.key.number);
             }
-            let known = self.known[slot(&events)];
-            if known.events == events.map(|event| (event.part, event.key.number)) {
-                break known.order;
-            }
-            self.asked.push(events);
             let find = |event: Place| all[event.part].origin(event.part, event.key);
             let origins =
                 [before_a.take().or_else(|| find(a)), before_b.take().or_else(|| find(b))];
             match origins.map(|origin| origin.filter(|origin| origin.chapter >= oldest)) {
                 [Some(a), Some(b)] if a.is_told_from(&b) => break a.compare(&b),
-                [Some(a), Some(b)] => events = [a, b].map(Origin::event),
+                [Some(a), Some(b)] => {
+                    // Only what takes more than a step is worth its place.
+                    let known = self.known[slot(&events)];
+                    if known.events == events.map(|event| (event.part, event.key.number)) {
+                        break known.order;
+                    }
+                    self.asked.push(events);
+                    events = [a, b].map(Origin::event);
+                }
                 [None, Some(_)] => break Ordering::Less,
                 [Some(_), None] => break Ordering::Greater,
                 [None, None] => return Err(Lost::Forgotten),
@@ -450,6 +526,37 @@ mod tests {
         let number = 1_000_000 * (n + 1) + ROOM;
         let found = history.origin(0, Key { time: Time(9_999_999), number });
         found.is_some_and(|found| found.chapter == n as usize && found.by.time == Time(1000 * n))
+    }
+
+    /// From wherever the search begins, and beyond the end.
+    #[test]
+    fn a_search_nearby_finds_what_one_from_the_middle_does() {
+        for len in 0..40 {
+            let rows: Vec<_> = (0..len).map(|i| i / 3).collect();
+            for wanted in 0..15 {
+                let expected = rows.partition_point(|&row| row < wanted);
+                for near in 0..len + 3 {
+                    let found = point_near(&rows, near, |&row| row < wanted);
+                    assert_eq!(found, expected, "{len} rows, {wanted} from {near}");
+                }
+            }
+        }
+    }
+
+    /// At the end of the ring, too: then some places before it stay empty.
+    #[test]
+    fn rows_that_were_added_together_lie_side_by_side() {
+        let mut rows = Rows::new(16);
+        for n in 0..200_u64 {
+            let added: Vec<_> = (0..n % 9).map(|i| 100 * n + i).collect();
+            let first = rows.add(&added);
+            assert_eq!(rows.slice(first, added.len()), added);
+            assert!(rows.reach(first, 16));
+        }
+        let first = rows.add(&[0; 17]);
+        assert!(!rows.reach(first, 16));
+        let next = rows.add(&[1, 2]);
+        assert_eq!(rows.slice(next, 2), [1, 2]);
     }
 
     /// Whoever is a chapter behind still finds all that counted then.

@@ -263,38 +263,39 @@ impl EventQueue {
         self.next_number
     }
 
-    /// If an event is due by `until`, it will run next: another than the one before.  Returns whether it is.
-    pub fn note_next(&mut self, until: Time) -> bool {
-        while self.pending.len > 0 || self.pending.refill() {
-            let first = self.pending.first();
-            if first.time <= until.0 {
-                self.note(first.key());
-                return true;
-            }
-            if self.pending.len > 0 {
-                return false;
-            }
+    /// The event that runs is another than the one before.  Returns whether that is noted.
+    #[inline(always)]
+    pub fn note_running(&mut self) -> bool {
+        let Some(journal) = &mut self.journal else { return false };
+        // Between its numbers and those of the event before there is room for those of other parts.
+        match journal.note(self.now, self.next_number) {
+            Some(next) => self.next_number = next,
+            None => return self.note_in_more_room(),
         }
-        false
-    }
-
-    /// Between the numbers of this event, which is another than the one before, and those of that there is room for those
-    /// of other parts.
-    fn note(&mut self, event: Key) {
-        if let Some(journal) = &mut self.journal {
-            self.next_number = journal.note(event, self.next_number);
-        }
+        true
     }
 
     #[cold]
+    #[inline(never)]
+    fn note_in_more_room(&mut self) -> bool {
+        self.journal.as_mut().is_some_and(|journal| {
+            journal.grow();
+            let next = journal.note(self.now, self.next_number);
+            self.next_number = next.unwrap_or(self.next_number);
+            true
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
     fn note_skipped(&mut self) {
-        self.note(self.now);
+        self.note_running();
     }
 
     /// A window of time begins, and with it a chapter.
     pub fn begin_chapter(&mut self, start: Time) {
         if let Some(journal) = &mut self.journal {
-            (journal.chapter.start, journal.chapter.first) = (start, self.next_number);
+            journal.begin(start, self.next_number);
         }
     }
 

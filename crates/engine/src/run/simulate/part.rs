@@ -1,7 +1,7 @@
 //! A simulation that is one part of a network, beside others that run at the same time.
 
 use super::Simulation;
-use crate::base::error::{Error, guarded};
+use crate::base::error::Error;
 use crate::base::event::Key;
 use crate::base::event::journal::History;
 use crate::base::time::Time;
@@ -29,6 +29,7 @@ impl Simulation {
         let nodes = simulation.startups.len() as u64;
         simulation.run_for(nodes)?;
         let common = simulation.network.events().keep_journal();
+        simulation.recorder.attend_to_all();
         Ok((simulation, common))
     }
 
@@ -48,28 +49,17 @@ impl Simulation {
     /// As [`Simulation::run_until`].
     pub fn run_window(&mut self, start: Time, end: Time) -> Result<bool, Error> {
         self.network.events().begin_chapter(start);
-        guarded(|| self.advance_noting(Time(end.0 - 1))).map_err(|failure| failure.at(self.now()))
-    }
-
-    /// As `advance`, and notes which event draws which numbers.  It calls it for each event, for a second loop around
-    /// `run` would make both slower: what has one caller is in line there.
-    fn advance_noting(&mut self, until: Time) -> bool {
-        while self.network.events().note_next(until) {
-            if !self.advance(until, 1) {
-                return false;
-            }
-        }
-        !self.finished
+        self.run_until(Time(end.0 - 1))
     }
 
     /// The window is over.
-    pub fn end_window(
-        &mut self,
-        history: &mut History,
-        give: impl FnMut(Crossing, Option<Beside>),
-    ) {
-        self.network.take_leaving(give);
+    pub fn end_window(&mut self, history: &mut History) {
         self.network.events().end_chapter(history);
+    }
+
+    /// Packets that have left in it, in the order in which they did, with what is kept beside them, if something is.
+    pub fn take_leaving(&mut self, give: impl FnMut(Crossing, Option<Beside>)) {
+        self.network.take_leaving(give);
     }
 
     /// Whether there are numbers for more events.
