@@ -5,7 +5,7 @@ mod queue;
 
 use std::cmp::Ordering;
 
-pub use queue::EventQueue;
+pub use queue::{EventQueue, HEADS};
 
 use crate::base::time::Time;
 

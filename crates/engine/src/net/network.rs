@@ -63,9 +63,9 @@ const AHEAD: usize = 3;
 /// The same for endpoints, of which many lines are needed.
 const WELL_AHEAD: usize = 8;
 
-/// From this size of all ports on, in bytes, they are fetched before they are needed.  Below it that brought nothing:
-/// see the benchmarks' notes.
-const LARGE: usize = 512 << 10;
+/// From this size of all ports on, in bytes, they are fetched before they are needed, and the order of events is found as
+/// for many.  Below it that brought nothing: see the benchmarks' notes.
+const LARGE: usize = 256 << 10;
 
 /// What an arriving packet asks of the wire that it came over.  Wires are beside the ports, which are so large
 /// that each of them would have to be fetched for this.
@@ -148,14 +148,23 @@ impl Network {
             && self.common.forwarding.is_lasting()
             && !self.wires.iter().any(|wire| wire.loss.is_lossy());
         self.looks_ahead |= self.is_large && self.is_arrival_plain;
+        if self.is_large {
+            self.expect_many();
+        }
         self.attend();
         if self.is_arrival_plain {
             let wires = &self.wires;
             let is_carried = self.common.forwarding.lay_paths(|port| wires[port as usize].leads_to);
             for (port, wire) in self.ports.iter_mut().zip(wires) {
                 port.transmitter.decide_for(wire.leads_to, is_carried);
+                port.hurry();
             }
         }
+    }
+
+    /// So much happens at once as in a large network.
+    pub fn expect_many(&mut self) {
+        self.common.events.expect_many();
     }
 
     /// So many endpoints have come that [`Self::arriving_soon`] is worth its time, where memory can be asked for.

@@ -362,6 +362,16 @@ impl PacketList {
         Some(id)
     }
 
+    /// The packet that was taken last is the first again.
+    pub fn put_back(&mut self, id: PacketId, packets: &mut PacketPool) {
+        packets.slots[id.0 as usize].next = self.first;
+        self.first = id.0;
+        if self.len == 0 {
+            self.last = id.0;
+        }
+        self.len += 1;
+    }
+
     pub fn first(&self) -> Option<PacketId> {
         (self.len > 0).then_some(PacketId(self.first))
     }

@@ -4,8 +4,15 @@
 //! numbers are also drawn for events that are not queued (yet), because mostly nobody would notice
 //! them.
 
+mod calendar;
+mod heads;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+use calendar::Calendar;
+pub use heads::HEADS;
+use heads::{Heads, sooner};
 
 use super::journal::{History, Journal, ROOM};
 use super::{EVENT_BITS, Entry, Event, Key};
@@ -15,6 +22,12 @@ const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
 
 /// How many of the soonest events are kept sorted.
 const SOON: u8 = 128;
+
+/// The same where many are expected, which are in a calendar from then on.
+const MOST_OF_MANY: u8 = 48;
+
+/// Where two words are compared without a branch.  WebAssembly has none for that, and takes 15 % more instructions.
+const HAS_WIDE_WORDS: bool = cfg!(target_pointer_width = "64");
 
 /// How many of them are looked at one by one for a new event's place.
 const NEAR: usize = 8;
@@ -42,22 +55,33 @@ struct Pending {
     /// which end every search, as many as are looked at one by one.
     soon: [Entry; PLACES],
     len: u8,
+    /// So many are in there at most.
+    most: u8,
     /// Nothing in here is sooner than anything in `soon`.
     rest: BinaryHeap<Reverse<Entry>>,
-    /// The first of them.
+    /// Nor in here, by whole days.
+    calendar: Option<Box<Calendar>>,
+    /// The first of them, or the beginning of its day.
     rest_first: Entry,
 }
 
 impl Default for Pending {
     fn default() -> Self {
-        Pending { soon: [NEVER; PLACES], len: 0, rest: BinaryHeap::new(), rest_first: NEVER }
+        Pending {
+            soon: [NEVER; PLACES],
+            len: 0,
+            most: SOON,
+            rest: BinaryHeap::new(),
+            calendar: None,
+            rest_first: NEVER,
+        }
     }
 }
 
 impl Pending {
     #[inline(always)] // on every hop
     fn push(&mut self, entry: Entry) {
-        if self.len >= SOON || self.rest_first.time <= entry.time {
+        if self.len >= self.most || self.rest_first.time <= entry.time {
             return self.push_late(entry);
         }
         let base = usize::from(self.len);
@@ -103,23 +127,35 @@ impl Pending {
         self.soon[place] = entry;
     }
 
-    /// The array is full, or this entry may belong into the heap.
+    /// The array is full, or this entry may belong elsewhere.
     #[cold]
     fn push_late(&mut self, entry: Entry) {
-        if self.rest_first < entry {
-            return self.rest.push(Reverse(entry));
+        if self.rest_first <= entry {
+            return self.put_off(entry);
         }
-        if self.len >= SOON {
-            // The later half of the array moves into the heap.
+        if self.len >= self.most {
+            // The later half of the array moves.
             const HALF: usize = SOON as usize / 2;
-            self.rest.extend(self.soon[FIRST..][..HALF].iter().map(|&entry| Reverse(entry)));
-            self.soon.copy_within(FIRST + HALF..FIRST + SOON as usize, FIRST);
-            self.len = SOON / 2;
-            self.note_first();
+            let half = usize::from(self.most / 2);
+            let mut later = [NEVER; HALF];
+            later[..half].copy_from_slice(&self.soon[FIRST..][..half]);
+            self.soon.copy_within(FIRST + half..FIRST + usize::from(self.len), FIRST);
+            self.len -= half as u8;
+            later[..half].iter().for_each(|&entry| self.put_off(entry));
             return self.push_late(entry);
         }
         self.len += 1;
         self.place_by_halving(NEAR + usize::from(self.len) - 1, entry);
+    }
+
+    /// This entry is later than all in the array.
+    fn put_off(&mut self, entry: Entry) {
+        let last = if self.len > 0 { self.soon[FIRST] } else { Entry::default() };
+        let day = self.calendar.as_mut().and_then(|calendar| calendar.put(entry, last));
+        if day.is_none() {
+            self.rest.push(Reverse(entry));
+        }
+        self.rest_first = self.rest_first.min(day.unwrap_or(entry));
     }
 
     /// The soonest entry; `NEVER` if there is none, or if the array has to be refilled.
@@ -134,22 +170,52 @@ impl Pending {
         self.len -= 1;
     }
 
-    /// Fills the empty array from the heap.  Returns false if there is nothing.
+    /// Fills the empty array.  Returns false if there is nothing.
     #[cold]
     fn refill(&mut self) -> bool {
-        while self.len < SOON / 2
-            && let Some(entry) = self.rest.pop()
+        let day = self.calendar.as_ref().map_or(NEVER, |calendar| calendar.first());
+        let until = |rest: &BinaryHeap<Reverse<Entry>>, end: Entry| {
+            rest.peek().is_some_and(|first| first.0 < end)
+        };
+        if let Some(calendar) = &mut self.calendar
+            && day != NEVER
+            && !until(&self.rest, day)
         {
-            self.len += 1;
-            self.soon[NEAR + usize::from(self.len)] = entry.0;
+            let mut all = calendar.take_first();
+            while until(&self.rest, calendar.end()) {
+                all.extend(self.rest.pop().map(|entry| entry.0));
+            }
+            all.sort_unstable_by(|one, other| other.cmp(one));
+            let (later, soon) = all.split_at(all.len().saturating_sub(SOON.into()));
+            self.soon[FIRST..][..soon.len()].copy_from_slice(soon);
+            self.len = soon.len() as u8;
+            self.rest.extend(later.iter().map(|&entry| Reverse(entry)));
+            calendar.give_back(all);
+        } else {
+            while self.len < SOON / 2
+                && until(&self.rest, day)
+                && let Some(entry) = self.rest.pop()
+            {
+                self.len += 1;
+                self.soon[NEAR + usize::from(self.len)] = entry.0;
+            }
+            self.soon[FIRST..][..usize::from(self.len)].reverse();
         }
-        self.soon[FIRST..][..usize::from(self.len)].reverse();
-        self.note_first();
+        let day = self.calendar.as_ref().map_or(NEVER, |calendar| calendar.first());
+        self.rest_first = self.rest.peek().map_or(NEVER, |entry| entry.0).min(day);
         self.len > 0
     }
 
-    fn note_first(&mut self) {
-        self.rest_first = self.rest.peek().map_or(NEVER, |entry| entry.0);
+    fn is_empty(&self) -> bool {
+        let later = self.calendar.as_ref().is_some_and(|calendar| calendar.first() != NEVER);
+        self.len == 0 && self.rest.is_empty() && !later
+    }
+
+    /// Everything, in no order.
+    fn all(&self) -> impl Iterator<Item = Entry> {
+        let soon = self.soon[FIRST..].iter().take(self.len.into());
+        let later = self.calendar.iter().flat_map(|calendar| calendar.all());
+        soon.chain(self.rest.iter().map(|entry| &entry.0)).chain(later).copied()
     }
 }
 
@@ -158,6 +224,10 @@ pub struct EventQueue {
     now: Key,
     next_number: u64,
     pending: Pending,
+    /// The first of what waits in rows.
+    heads: Heads,
+    /// They are beside the array, and what is late in the calendar: see [`EventQueue::expect_many`].
+    is_large: bool,
     /// Which event has drawn which numbers, where a network is run in parts.
     journal: Option<Box<Journal>>,
     /// Queue every event that ns-3 would queue: what the tests compare the shortcuts with.
@@ -204,6 +274,29 @@ impl EventQueue {
         self.pending.push(entry);
     }
 
+    /// So much is to happen at once that the order of events is better found without branches: those of the first
+    /// lanes are compared with each other whenever one is taken, and others wait by the time of day.
+    pub fn expect_many(&mut self) {
+        if !HAS_WIDE_WORDS {
+            return;
+        }
+        self.is_large = true;
+        self.pending.most = MOST_OF_MANY;
+        self.pending.calendar = Some(Box::default());
+    }
+
+    /// Whether the first events of the first lanes are kept by [`EventQueue::set_head`].
+    #[inline]
+    pub fn keeps_heads(&self) -> bool {
+        HAS_WIDE_WORDS && self.is_large
+    }
+
+    /// What is first in the lane that has this place now.
+    #[inline]
+    pub fn set_head(&mut self, place: usize, head: Option<Entry>) {
+        self.heads.set(place, head.unwrap_or(NEVER));
+    }
+
     /// As [`EventQueue::next`], and says at once what it is.
     #[cfg(test)]
     pub fn pop(&mut self, until: Time) -> Option<Event> {
@@ -213,6 +306,9 @@ impl EventQueue {
     /// Takes the next event if it is due by `until`, and advances the clock to it.
     #[inline(always)]
     pub fn next(&mut self, until: Time) -> Option<Entry> {
+        if self.keeps_heads() {
+            return self.next_of_many(until);
+        }
         loop {
             let entry = self.pending.first();
             if entry.time <= until.0 {
@@ -228,11 +324,36 @@ impl EventQueue {
         }
     }
 
+    /// The same with heads, which their lanes replace.
+    #[inline(always)] // in one place
+    fn next_of_many(&mut self, until: Time) -> Option<Entry> {
+        let head = self.heads.first();
+        let mut soon = self.pending.first();
+        if soon == NEVER && self.pending.refill() {
+            soon = self.pending.first();
+        }
+        let entry = sooner(head, soon);
+        if entry.time > until.0 {
+            return None;
+        }
+        debug_assert!(entry.key() >= self.now, "time goes back");
+        self.pending.len -= u8::from(entry == soon);
+        self.now = entry.key();
+        Some(entry)
+    }
+
+    /// The next event; [`NEVER`] if there is none.
+    fn first(&mut self) -> Entry {
+        if self.pending.len == 0 {
+            self.pending.refill();
+        }
+        sooner(self.heads.first(), self.pending.first())
+    }
+
     /// Everything that is queued, in no order: when it is due, and what it is.
     pub fn pending(&self) -> impl Iterator<Item = (Time, Event)> {
-        let Pending { soon, len, rest, .. } = &self.pending;
-        let soon = soon[FIRST..].iter().take(usize::from(*len));
-        soon.chain(rest.iter().map(|entry| &entry.0)).map(|entry| (entry.key().time, entry.event()))
+        let all = self.pending.all().chain(self.heads.all());
+        all.map(|entry| (entry.key().time, entry.event()))
     }
 
     /// Somebody outside does something at `time`, after all that is due until then: the clock moves there.
@@ -245,7 +366,9 @@ impl EventQueue {
     pub fn skip_to(&mut self, key: Key) -> bool {
         let Pending { len, rest_first, .. } = self.pending;
         let next = if len > 0 { self.pending.first() } else { rest_first };
-        let is_next = key.time == self.now.time && key < next.key();
+        let is_next = key.time == self.now.time
+            && key < next.key()
+            && (!self.keeps_heads() || self.heads.are_after(key));
         if is_next {
             self.now = key;
             if self.journal.is_some() {
@@ -308,19 +431,18 @@ impl EventQueue {
     }
 
     /// When the next event is due.
-    pub fn next_time(&self) -> Time {
-        let Pending { len, rest_first, .. } = self.pending;
-        Time(if len > 0 { self.pending.first().time } else { rest_first.time })
+    pub fn next_time(&mut self) -> Time {
+        Time(self.first().time)
     }
 
     /// Whether finding an event's place takes a search.
     #[inline]
     pub fn is_crowded(&self) -> bool {
-        self.pending.len > CROWD
+        self.keeps_heads() || self.pending.len > CROWD
     }
 
     pub fn is_empty(&self) -> bool {
-        self.pending.len == 0 && self.pending.rest.is_empty()
+        self.pending.is_empty() && self.heads.first() == NEVER
     }
 
     /// Stops where numbers would no longer fit beside their events.
@@ -377,10 +499,19 @@ mod tests {
         }
     }
 
+    fn both() -> [EventQueue; 2] {
+        let mut large = EventQueue::default();
+        large.expect_many();
+        [EventQueue::default(), large]
+    }
+
     /// With more events than the array holds, coming and going.
     #[test]
     fn events_run_in_order_however_many_there_are() {
-        let mut queue = EventQueue::default();
+        both().into_iter().for_each(many_run_in_order);
+    }
+
+    fn many_run_in_order(mut queue: EventQueue) {
         let mut x = 7_u32;
         let (mut last, mut taken) = (Key::default(), 0);
         for round in 0..20_000 {
@@ -403,17 +534,65 @@ mod tests {
         assert_eq!(taken, 0);
     }
 
+    /// Near and far, in one day and in many, alone and in a lane: what comes is what a sorted list says.
+    #[test]
+    fn events_run_as_in_a_list_that_is_sorted_whenever_one_is_taken() {
+        for spread in [10, 14, 20, 28] {
+            for mut queue in both() {
+                let (mut list, mut x, mut lane) = (Vec::new(), 7_u32, Vec::new());
+                for round in 0..30_000_u32 {
+                    x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    let delay = Time(u64::from(x) >> (32 - spread) >> (x % 7));
+                    if round % 1_000 < 600 {
+                        list.push(queue.schedule(delay, start(1)));
+                    } else if x >> 20 & 7 == 0 {
+                        // As the packets on a wire.
+                        let key = queue.reserve(Time(1 << spread));
+                        if lane.is_empty() && queue.keeps_heads() {
+                            queue.set_head(3, Some(Entry::new(key, start(2))));
+                        } else if lane.is_empty() {
+                            queue.insert(key, start(2));
+                        }
+                        lane.push(key);
+                    }
+                    if round % 1_000 < 500 && round % 3 > 0 {
+                        continue;
+                    }
+                    let next = list.iter().chain(&lane).min().copied();
+                    assert_eq!(queue.next_time(), next.map_or(Time(u64::MAX), |key| key.time));
+                    let event = queue.pop(Time(u64::MAX - 1));
+                    assert_eq!(event.is_some(), next.is_some());
+                    let Some(next) = next else { continue };
+                    assert_eq!(queue.now(), next);
+                    list.retain(|&key| key != next);
+                    if event == Some(start(2)) {
+                        lane.remove(0);
+                        let head = lane.first().map(|&key| Entry::new(key, start(2)));
+                        if queue.keeps_heads() {
+                            queue.set_head(3, head);
+                        } else if let Some(head) = head {
+                            queue.insert_entry(head);
+                        }
+                    }
+                }
+                let pending = queue.pending().count();
+                assert_eq!(pending, list.len() + usize::from(!lane.is_empty()));
+            }
+        }
+    }
+
     /// Also where the array must be filled again to know what is next.
     #[test]
     fn what_is_due_at_the_end_still_runs_and_nothing_later() {
         for events in [1, 3 * u64::from(SOON)] {
-            let mut queue = EventQueue::default();
-            for time in 0..=events {
-                queue.schedule(Time(time), start(0));
-            }
-            for end in 0..=events {
-                assert_eq!(queue.pop(Time(end)), Some(start(0)), "of {events}, at {end}");
-                assert_eq!(queue.pop(Time(end)), None, "of {events}, at {end}");
+            for mut queue in both() {
+                for time in 0..=events {
+                    queue.schedule(Time(time), start(0));
+                }
+                for end in 0..=events {
+                    assert_eq!(queue.pop(Time(end)), Some(start(0)), "of {events}, at {end}");
+                    assert_eq!(queue.pop(Time(end)), None, "of {events}, at {end}");
+                }
             }
         }
     }

@@ -1,7 +1,9 @@
 //! What waits for the same length of time waits in a row, of which only the head has an event: the
 //! packets on all wires, and the ends of transmissions.
 
-use crate::base::event::{Entry, Event, EventQueue, Key, LaneEvent};
+use std::ops::Range;
+
+use crate::base::event::{Entry, Event, EventQueue, HEADS, Key, LaneEvent};
 use crate::base::ring::Ring;
 use crate::base::time::Time;
 use crate::net::routing::NextHop;
@@ -9,6 +11,9 @@ use crate::packet::PacketId;
 
 /// What waits in lanes.
 pub trait Waits: Copy + Default {
+    /// The places of the first lanes among [`EventQueue::set_head`]'s.
+    const HEADS: Range<usize>;
+
     /// The event of the head of a lane.
     fn event(lane: u32) -> Event;
 }
@@ -23,6 +28,8 @@ pub struct Flight {
 }
 
 impl Waits for Flight {
+    const HEADS: Range<usize> = 0..HEADS - 2;
+
     fn event(lane: u32) -> Event {
         Event::Lane(LaneEvent::Arrival, lane)
     }
@@ -35,6 +42,8 @@ pub struct Transmission {
 }
 
 impl Waits for Transmission {
+    const HEADS: Range<usize> = HEADS - 2..HEADS;
+
     fn event(lane: u32) -> Event {
         Event::Lane(LaneEvent::Transmitted, lane)
     }
@@ -134,8 +143,10 @@ impl<T: Waits> Lanes<T> {
     #[inline(never)]
     fn begin(&mut self, lane: &mut u32, duration: Time, key: Key, events: &mut EventQueue) {
         let place = self.choose(lane, duration);
-        if place.row.is_empty() || events.plain {
+        if events.plain {
             events.insert(key, T::event(*lane));
+        } else if place.row.is_empty() {
+            lead::<T>(*lane, Entry::new(key, T::event(*lane)), events);
         }
     }
 
@@ -164,7 +175,7 @@ impl<T: Waits> Lanes<T> {
         let place = self.choose(lane, duration);
         let due = Entry::new(key, T::event(*lane));
         match place.row.back() {
-            None => events.insert_entry(due),
+            None => lead::<T>(*lane, due, events),
             Some(last) if last.due > due => return false,
             Some(_) => {}
         }
@@ -189,12 +200,29 @@ impl<T: Waits> Lanes<T> {
         let Lane { duration, row } = &mut self.lanes[lane as usize];
         let head = row.first()?.what;
         row.drop_front();
+        if events.keeps_heads() && (lane as usize) < T::HEADS.len() && !events.plain {
+            events.set_head(T::HEADS.start + lane as usize, row.first().map(|next| next.due));
+            if row.is_empty() && *duration == ALONE {
+                self.alone.push(lane);
+            }
+            return Some(head);
+        }
         match row.first() {
             Some(next) if !events.plain => events.insert_entry(next.due),
             None if *duration == ALONE => self.alone.push(lane),
             _ => {}
         }
         Some(head)
+    }
+}
+
+/// This becomes the first in its lane.
+#[inline]
+fn lead<T: Waits>(lane: u32, due: Entry, events: &mut EventQueue) {
+    if events.keeps_heads() && (lane as usize) < T::HEADS.len() {
+        events.set_head(T::HEADS.start + lane as usize, Some(due));
+    } else {
+        events.insert_entry(due);
     }
 }
 

@@ -79,6 +79,13 @@ impl QdiscState {
         self.last_sojourn = now - packet.enqueued;
     }
 
+    /// A packet that has just left is in the queue again, until it leaves in this nanosecond.
+    pub fn count_put_back(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += packet.ip_bytes;
+        self.dequeued_packets -= 1;
+    }
+
     /// A packet was enqueued and dequeued at once.
     #[inline]
     pub fn count_passed(&mut self) {

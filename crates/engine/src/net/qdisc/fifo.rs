@@ -25,7 +25,7 @@ pub const SPEC: Discipline = Discipline::new(
 
 #[derive(Debug)]
 pub struct Fifo {
-    queue: PacketFifo,
+    pub(super) queue: PacketFifo,
     limit: QueueSize,
 }
 

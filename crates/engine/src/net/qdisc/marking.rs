@@ -39,7 +39,7 @@ pub trait Law: fmt::Debug + Send {
 
 #[derive(Debug)]
 pub struct Marking<L> {
-    queue: PacketFifo,
+    pub(super) queue: PacketFifo,
     limit: QueueSize,
     pub law: L,
 }

@@ -150,6 +150,19 @@ macro_rules! registry {
             None
         }
 
+        impl AnyQdisc {
+            /// Its packets, if they leave in the order in which they come, and all that it does when one leaves is
+            /// to count it.
+            pub fn as_fifo(&mut self) -> Option<&mut PacketFifo> {
+                match self {
+                    AnyQdisc::Fifo(fifo) => Some(&mut fifo.queue),
+                    AnyQdisc::Red(red) => Some(&mut red.queue),
+                    AnyQdisc::StepRed(step) => Some(&mut step.queue),
+                    _ => None,
+                }
+            }
+        }
+
         impl Qdisc for AnyQdisc {
             fn attach(&mut self, cx: &mut QdiscContext<'_>) {
                 match self {

@@ -42,6 +42,12 @@ impl PacketFifo {
         Some(id)
     }
 
+    /// The packet that was taken last is the oldest again.
+    pub fn put_back(&mut self, id: PacketId, packets: &mut PacketPool) {
+        self.list.put_back(id, packets);
+        self.bytes += packets[id].ip_bytes;
+    }
+
     pub fn head(&self) -> Option<PacketId> {
         self.list.first()
     }

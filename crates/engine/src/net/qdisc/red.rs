@@ -20,13 +20,13 @@
 use super::discipline::{Contradiction, Discipline};
 use super::reasons::{FORCED_DROP, UNFORCED_DROP, UNFORCED_MARK};
 use super::red_params::{Params, SPEC as RED_SPEC};
-use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
+use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext, QdiscState};
 use crate::base::attributes::Attributes;
 use crate::base::math;
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
-use crate::packet::PacketId;
+use crate::packet::{PacketId, PacketPool};
 
 pub const SPEC: Discipline =
     Discipline::new(RED_SPEC, &[&[("QW", "0.1")], &[("QW", "0.1"), ("UseEcn", "true")]])
@@ -74,7 +74,7 @@ enum Zone {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Red {
-    queue: PacketFifo,
+    pub(super) queue: PacketFifo,
     average: f64,
     /// [`NOT_IDLE`], or since when there is no packet.
     idle_since: Time,
@@ -237,6 +237,51 @@ impl Red {
         let p =
             if self.counts_bytes() && p < 1.0 { p * f64::from(bytes) / f64::from(mean) } else { p };
         p.min(1.0)
+    }
+}
+
+impl Red {
+    /// As `enqueue` where nobody looks and the average is the length.  Returns false, and has done nothing, where the
+    /// packet does not just enter.
+    #[inline(always)] // in one place
+    pub fn append(
+        &mut self,
+        id: PacketId,
+        now: Time,
+        packets: &mut PacketPool,
+        state: &mut QdiscState,
+    ) -> bool {
+        let bytes = packets[id].ip_bytes;
+        let queued = self.queue.measured_as(self.params.limit);
+        let idle = if self.idle_since == NOT_IDLE { Time::ZERO } else { now - self.idle_since };
+        let is_short = f64::from(queued) < self.params.min_th || queued <= 1;
+        let enters = is_short
+            && idle < self.params.forgets_for
+            && self.queue.has_room(self.params.limit, bytes);
+        if enters {
+            self.idle_since = NOT_IDLE;
+            self.average = f64::from(queued);
+            self.count = self.count.wrapping_add(1);
+            self.count_bytes = self.count_bytes.wrapping_add(bytes);
+            self.is_above = false;
+            self.queue.append(id, packets);
+            state.count_enqueued(&mut packets[id], now);
+        }
+        enters
+    }
+
+    /// As `dequeue` where nobody looks.
+    #[inline(always)] // in one place
+    pub fn take_first(
+        &mut self,
+        now: Time,
+        packets: &PacketPool,
+        state: &mut QdiscState,
+    ) -> Option<PacketId> {
+        let id = self.queue.take_first(packets);
+        self.idle_since = if id.is_none() { now } else { NOT_IDLE };
+        state.count_dequeued(&packets[id?], now);
+        id
     }
 }
 

@@ -225,6 +225,13 @@ fn run_unseen(scenario: &Value) -> String {
     text(&Simulation::new(lower(scenario), None).unwrap().finish().unwrap())
 }
 
+/// The same with the order of events found as in large networks.
+fn run_unseen_as_large(scenario: &Value) -> String {
+    let mut simulation = Simulation::new(lower(scenario), None).unwrap();
+    simulation.network.expect_many();
+    text(&simulation.finish().unwrap())
+}
+
 /// Numbers that are none are equal to themselves in it.
 fn text(recording: &Recording) -> String {
     format!("{:?}", recording.tables)
@@ -246,7 +253,67 @@ fn queueing_every_event_changes_nothing() {
         let (plain, recording) = run(&scenario, true);
         assert!(lazy.len() > 1_000, "seed {seed} sends nothing");
         assert!(lazy == plain, "seed {seed} differs: {scenario}");
-        assert!(run_unseen(&scenario) == text(&recording), "seed {seed} differs: {scenario}");
+        for unseen in [run_unseen(&scenario), run_unseen_as_large(&scenario)] {
+            assert!(unseen == text(&recording), "seed {seed} differs: {scenario}");
+        }
+    }
+}
+
+/// Flows that begin together over links that are alike: packets come in the nanosecond in which others leave, before and
+/// after, and queues that mark are as long as they may be.
+fn lockstep(seed: u64) -> Value {
+    let mut dice = Dice(seed);
+    let hosts = 3 + dice.roll(5);
+    let discipline = match dice.roll(5) {
+        0 => {
+            json!({"type": "FifoQueueDisc", "attributes": {"MaxSize": dice.pick(&["3p", "9000B"])}})
+        }
+        1 => json!({"type": "StepRedQueueDisc",
+                    "attributes": {"MaxSize": "30p", "MarkingThreshold": dice.pick(&["2p", "4500B"])}}),
+        2 => json!({"type": "CoDelQueueDisc"}),
+        _ => json!({"type": "RedQueueDisc", "attributes": {
+            "MaxSize": dice.pick(&["4p", "40p"]), "UseEcn": dice.roll(4) > 0, "UseHardDrop": dice.roll(4) == 0,
+            "QW": dice.pick(&["1", "1", "0.1"]), "MinTh": dice.pick(&["1", "3"]), "MaxTh": dice.pick(&["3", "6"])}}),
+    };
+    let port = json!({"qdisc": discipline, "device_queue": dice.pick(&["1p", "1p", "1p", "2p"])});
+    // Times of packets are multiples of a few nanoseconds, so that they meet.
+    let [rate, stop] =
+        [["4Gbps", "3ms"], ["8Gbps", "2ms"], ["800Gbps", "40us"]][dice.roll(3) as usize];
+    let spines = 1 + dice.roll(2);
+    let ends = |i: u64| [format!("h{i}"), format!("leaf_{}", i % 2)];
+    let up = |i: u64| [format!("leaf_{}", i % 2), format!("spine_{}", i / 2)];
+    let link = |ends: [String; 2]| json!({"name": ends.join("_"), "ends": ends, "rate": rate, "delay": "1us", "forward": port, "reverse": port});
+    let links: Vec<_> = (0..hosts).map(ends).chain((0..2 * spines).map(up)).map(link).collect();
+    let mut nodes: Vec<_> = (0..hosts).map(|i| format!("h{i}")).collect();
+    nodes.extend(["leaf_0".to_owned(), "leaf_1".to_owned()]);
+    nodes.extend((0..spines).map(|i| format!("spine_{i}")));
+    let sink = dice.roll(hosts);
+    let flows: Vec<_> = (0..2 * hosts)
+        .filter(|flow| flow % hosts != sink)
+        .map(|flow| {
+            let other = if flow < hosts { sink } else { (flow + 1) % hosts };
+            json!({"source": format!("h{}", flow % hosts), "destination": format!("h{other}"),
+                   "cc": {"type": "TcpDctcp"}, "tcp": {"MinRto": "1ms"},
+                   "application": {"type": "Greedy", "bytes": dice.pick(&["0B", "100000B"])}})
+        })
+        .collect();
+    json!({"stop_time": stop, "nodes": nodes, "links": links, "flows": flows,
+           "routing": {"type": dice.pick(&["static", "ecmp"])},
+           "recording": {"interval": "10us"}})
+}
+
+#[test]
+fn queueing_every_event_changes_nothing_where_flows_run_in_lockstep() {
+    for seed in 0..60 {
+        let scenario = lockstep(seed);
+        let (_, recording) = run(&scenario, true);
+        let sent: i64 = column(&recording, "links", "tx_packets").iter().sum();
+        assert!(sent > 300, "seed {seed} sends nothing");
+        for (how, unseen) in
+            [("small", run_unseen(&scenario)), ("large", run_unseen_as_large(&scenario))]
+        {
+            assert!(unseen == text(&recording), "seed {seed} differs as {how}: {scenario}");
+        }
     }
 }
 

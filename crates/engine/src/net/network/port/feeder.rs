@@ -34,27 +34,25 @@ impl Feeder {
     #[inline(always)] // in one place
     pub fn enqueue(&mut self, id: PacketId, transmitter: &Transmitter, common: &mut Common) {
         let (now, packets) = (common.events.now().time, &mut common.packets);
-        if let AnyQdisc::Fifo(fifo) = &mut self.qdisc
-            && fifo.append(id, now, packets, &mut self.state)
-        {
-            return;
+        let has_entered = match &mut self.qdisc {
+            AnyQdisc::Fifo(fifo) => fifo.append(id, now, packets, &mut self.state),
+            AnyQdisc::Red(red) => red.append(id, now, packets, &mut self.state),
+            _ => false,
+        };
+        if !has_entered {
+            self.call(ROOT, transmitter, common, |qdisc, cx| qdisc.enqueue(id, cx));
         }
-        self.call(ROOT, transmitter, common, |qdisc, cx| match qdisc {
-            AnyQdisc::Red(red) => red.enqueue(id, cx),
-            qdisc => qdisc.enqueue(id, cx),
-        });
     }
 
     /// The device has room, and nobody looks.
     #[inline(always)] // in one place
     pub fn dequeue(&mut self, transmitter: &Transmitter, common: &mut Common) -> Option<PacketId> {
-        if let AnyQdisc::Fifo(fifo) = &mut self.qdisc {
-            return fifo.take_first(common.events.now().time, &common.packets, &mut self.state);
+        let (now, packets) = (common.events.now().time, &common.packets);
+        match &mut self.qdisc {
+            AnyQdisc::Fifo(fifo) => fifo.take_first(now, packets, &mut self.state),
+            AnyQdisc::Red(red) => red.take_first(now, packets, &mut self.state),
+            _ => self.call(ROOT, transmitter, common, |qdisc, cx| qdisc.dequeue(cx)),
         }
-        self.call(ROOT, transmitter, common, |qdisc, cx| match qdisc {
-            AnyQdisc::Red(red) => red.dequeue(cx),
-            qdisc => qdisc.dequeue(cx),
-        })
     }
 
     /// Calls the discipline with its surroundings, and queues the timers that it sets.

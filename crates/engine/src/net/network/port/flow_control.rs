@@ -33,8 +33,9 @@ use crate::base::time::Time;
 pub enum FlowControl {
     /// The discipline may send.  `wake`: that of the last transmission, which is not queued.
     Started { wake: Key },
-    /// The discipline waits.  A wake is queued, or will be with the next transmission.
-    Stopped,
+    /// The discipline waits.  A wake is queued, or will be with the next transmission; or what it would do was done
+    /// before it was due, last at `hurried`.
+    Stopped { hurried: Time },
     /// The discipline waits for a wake that is not queued.
     StoppedUntil { wake: Key },
 }
@@ -46,6 +47,8 @@ impl Default for FlowControl {
 }
 
 impl FlowControl {
+    pub const STOPPED: FlowControl = FlowControl::Stopped { hurried: Time::MAX };
+
     pub fn is_stopped(self) -> bool {
         !matches!(self, FlowControl::Started { .. })
     }
@@ -58,7 +61,7 @@ impl FlowControl {
             // It is due in this nanosecond, and matters now.
             events.insert(wake, Event::Port(PortEvent::Wake, port));
         }
-        *self = FlowControl::Stopped;
+        *self = FlowControl::STOPPED;
     }
 
     /// Whether the discipline may send now, without anything queued for it to find out.  `found_empty` is
@@ -72,7 +75,7 @@ impl FlowControl {
                 found_empty(wake.time);
                 true
             }
-            FlowControl::StoppedUntil { .. } | FlowControl::Stopped => false,
+            FlowControl::StoppedUntil { .. } | FlowControl::Stopped { .. } => false,
         }
     }
 
@@ -90,7 +93,7 @@ impl FlowControl {
         let FlowControl::StoppedUntil { wake } = *self else { return None };
         if wake > events.now() {
             events.insert(wake, Event::Port(PortEvent::Wake, port));
-            *self = FlowControl::Stopped;
+            *self = FlowControl::STOPPED;
             return None;
         }
         *self = FlowControl::Started { wake };
@@ -108,7 +111,7 @@ impl FlowControl {
         match self {
             FlowControl::Started { wake: last } if !is_plain => return *last = wake,
             FlowControl::Started { .. } => {}
-            _ => *self = FlowControl::Stopped,
+            _ => *self = FlowControl::STOPPED,
         }
         events.insert(wake, Event::Port(PortEvent::Wake, port));
     }
@@ -117,7 +120,7 @@ impl FlowControl {
     pub fn start(&mut self) {
         let wake = match *self {
             FlowControl::Started { wake } | FlowControl::StoppedUntil { wake } => wake,
-            FlowControl::Stopped => Key::default(),
+            FlowControl::Stopped { .. } => Key::default(),
         };
         *self = FlowControl::Started { wake };
     }

@@ -5,13 +5,18 @@
 //! [`FlowControl`]), and nothing of the flow control has to be asked.  What comes meanwhile goes into the
 //! discipline.
 //!
+//! The discipline's next packet takes the place at once, but ns-3 has an event for it, the wake, in the same nanosecond.  Others of
+//! that nanosecond may come before.  Nothing that they do depends on it, nor it on them, but for what comes here meanwhile, since
+//! the discipline may count what waits.  So where a discipline is first in, first out, the packet is taken without waiting for
+//! the wake, and put back in the rare case that something comes between.
+//!
 //! Here it is one function for what arrives and one for what leaves.  Whatever else may happen is left to the
 //! general way of [`Single`], which does the same step by step.
 
-use super::Transmitter;
 use super::feeder::Feeder;
 use super::flow_control::FlowControl;
 use super::single::Single;
+use super::{DeviceFifo, Transmitter};
 use crate::base::event::{Event, Key, PortEvent};
 use crate::net::network::common::Common;
 use crate::net::qdisc::Qdisc;
@@ -37,7 +42,10 @@ impl Single {
             return false;
         }
         let Some(feeder) = &mut self.feeder else { return false };
-        if let FlowControl::Stopped = self.flow_control {
+        if let FlowControl::Stopped { hurried } = self.flow_control {
+            if hurried == now.time {
+                put_back(&mut self.queue, feeder, transmitter, common);
+            }
             feeder.enqueue(id, transmitter, common);
             return true;
         }
@@ -65,7 +73,8 @@ impl Single {
         if !self.is_brief(transmitter) {
             return false;
         }
-        let (FlowControl::Stopped, Some(feeder)) = (self.flow_control, &mut self.feeder) else {
+        let (FlowControl::Stopped { .. }, Some(feeder)) = (self.flow_control, &mut self.feeder)
+        else {
             return false;
         };
         let Some(id) = self.queue.pop(&common.packets) else { return false };
@@ -74,7 +83,14 @@ impl Single {
         let number = common.events.draw(3);
         let wake = Key { time: common.events.now().time, number };
         let size = transmitter.send(packet, number + 1, common);
-        if !common.events.skip_to(wake) {
+        if self.hurries {
+            if feeder.state.packets == 0 {
+                // Nobody waits for it.
+                self.flow_control = FlowControl::StoppedUntil { wake };
+                return true;
+            }
+            self.flow_control = FlowControl::Stopped { hurried: wake.time };
+        } else if !common.events.skip_to(wake) {
             common.events.insert(wake, Event::Port(PortEvent::Wake, transmitter.port));
             return true;
         }
@@ -87,5 +103,26 @@ impl Single {
         self.queue.push(next, bytes, &mut common.packets);
         transmitter.await_begun(size, common);
         true
+    }
+}
+
+/// Something comes in the nanosecond of a wake, and perhaps before it: then the packet that was taken ahead of it goes back, and
+/// the wake becomes an event.
+#[cold]
+fn put_back(
+    queue: &mut DeviceFifo,
+    Feeder { qdisc, state }: &mut Feeder,
+    transmitter: &Transmitter,
+    common: &mut Common,
+) {
+    let now = common.events.now();
+    let wake = Key { time: now.time, number: transmitter.last_number() - 1 };
+    if now < wake
+        && let Some(fifo) = qdisc.as_fifo()
+        && let Some(id) = queue.pop(&common.packets)
+    {
+        fifo.put_back(id, &mut common.packets);
+        state.count_put_back(&common.packets[id]);
+        common.events.insert(wake, Event::Port(PortEvent::Wake, transmitter.port));
     }
 }

@@ -21,6 +21,8 @@ pub struct Single {
     pub(super) has_one_place: bool,
     /// Whatever comes while the discipline is empty passes it.
     passes_all: bool,
+    /// What the discipline does when it is woken is done ahead of that: see `super::one_place`.
+    pub(super) hurries: bool,
     /// None: packets go straight to the device.
     pub(super) feeder: Option<Feeder>,
     /// Byte queue limits, for which the discipline waits as well; only where every event is queued.
@@ -35,6 +37,7 @@ impl Single {
         Single {
             has_one_place: queue.has_one_place() && qdisc.is_some() && hold_time.is_none(),
             passes_all: matches!(&qdisc, Some(AnyQdisc::Fifo(fifo)) if fifo.passes_all()),
+            hurries: false,
             flow_control: FlowControl::default(),
             queue,
             limits: hold_time.map(|hold_time| Box::new(ByteLimits::new(hold_time))),
@@ -47,6 +50,12 @@ impl Single {
     /// packets.
     pub fn has_shortcuts(&self) -> bool {
         self.feeder.is_some() && self.queue.counts_packets()
+    }
+
+    /// From now on nobody but what comes here could tell the order of what happens in one nanosecond.
+    pub fn hurry(&mut self) {
+        let is_fifo = self.feeder.as_mut().is_some_and(|feeder| feeder.qdisc.as_fifo().is_some());
+        self.hurries = self.has_one_place && is_fifo;
     }
 
     /// A packet comes: into the discipline, or straight to the device.

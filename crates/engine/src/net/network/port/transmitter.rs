@@ -110,6 +110,11 @@ impl Transmitter {
         now < self.busy_until
     }
 
+    /// The number of the end of the present transmission, or of the last one.
+    pub fn last_number(&self) -> u64 {
+        self.busy_until.number
+    }
+
     /// Whether what is sent here needs attention.
     #[inline]
     pub fn is_attended(&self) -> bool {
