@@ -58,13 +58,21 @@ test: setup tests-built ## all tests, the comparison with real ns-3 included
 test-quick: develop ## the files of tests that take less than a second: half a minute, after each change
 	$(PYTEST) -q --quick
 
-RUST_TESTS = cargo test --workspace --exclude ccperf-py --locked --quiet
+# The engine's own tests check sums and assertions. All others link the engine that `make setup` has built; the binding
+# is named so that what both depend on has the same features.
+ENGINE_TESTS = cargo test --locked --quiet --package ccperf-engine --lib
+LINKED_TESTS = cargo test --locked --quiet --release --package ccperf-engine --package ccperf-py --test '*'
+OTHER_TESTS = cargo test --locked --quiet --release --workspace --exclude ccperf-engine
 
 test-rust: $(VENV)/.tools
-	@$(OWN_JOBS) $(RUST_TESTS)
+	@$(OWN_JOBS) $(ENGINE_TESTS)
+	@$(OWN_JOBS) $(LINKED_TESTS)
+	@$(OWN_JOBS) $(OTHER_TESTS)
 
 tests-built: $(VENV)/.tools
-	$(RUST_TESTS) --no-run
+	$(ENGINE_TESTS) --no-run
+	$(LINKED_TESTS) --no-run
+	$(OTHER_TESTS) --no-run
 
 test-python: setup
 	@$(OWN_JOBS) $(PYTEST) --dist loadfile --no-loadscope-reorder -q --durations 40 --durations-min 1

@@ -65,17 +65,28 @@ pub(crate) fn compared(number: usize, same: bool) {
 }
 """
 
-#: Built for speed of building, and without the lints that see that a mistake is one.
-SETTINGS = {
-    "CARGO_PROFILE_RELEASE_LTO": "off",
-    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "2",
-    "CARGO_PROFILE_RELEASE_INCREMENTAL": "true",
-    # CI checks sums elsewhere; here one that does not fit is a mistake like another.
-    "CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS": "false",
-    "CARGO_TARGET_DIR": str(WORK / "target"),
-    "RUSTFLAGS": "--cap-lints=warn -Aunconditional_panic -Aarithmetic_overflow",
-}
+#: The engine is built for speed of building, and with sums that do not fit as a mistake like another (CI
+#: checks them elsewhere).
+PROFILE = b"""
+[profile.release.package.ccperf-engine]
+opt-level = 2
+codegen-units = 16
+overflow-checks = false
+"""
+#: Lints that see that a mistake is one, or that object to the switches.
+ALLOWED = b"#![allow(unconditional_panic, arithmetic_overflow, overflowing_literals, unsafe_code)]\n"
+#: The copy's extension module, so that it does not take the place of the project's.
+MODULE = "_mistaken"
+
+
+def _settings() -> dict[str, str]:
+    """Cargo's, so that what the engine depends on is what the project's build has compiled."""
+    found = sorted((ROOT / "target" / "maturin").glob("pyo3-config-*.txt"))
+    return {
+        "CARGO_TARGET_DIR": str(ROOT / "target"),
+        "CARGO_PROFILE_RELEASE_INCREMENTAL": "true",
+        **{"PYO3_CONFIG_FILE": str(file) for file in found[:1]},
+    }
 
 
 @dataclass(frozen=True)
@@ -129,7 +140,10 @@ class Builder:
                 done = mutant.end
             contents[ENGINE / file] = text + source[done:]
         contents[ENGINE / "mutants.rs"] = SWITCH.replace("COUNT", str(len(self.mutants))).encode()
-        contents[ENGINE / "lib.rs"] += b"\nmod mutants;\n"
+        contents[ENGINE / "lib.rs"] = ALLOWED + contents[ENGINE / "lib.rs"] + b"\nmod mutants;\n"
+        contents[Path("Cargo.toml")] += PROFILE
+        binding = Path("crates", "py", "Cargo.toml")
+        contents[binding] = contents[binding].replace(b'"_native"', f'"{MODULE}"'.encode())
         _write(contents)
         return planted
 
@@ -165,7 +179,7 @@ def _cargo(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["cargo", *words, "--locked"],
         cwd=WORK,
-        env={**os.environ, **SETTINGS},
+        env={**os.environ, **_settings()},
         capture_output=True,
         text=True,
         check=False,
@@ -237,7 +251,7 @@ def _write(contents: dict[Path, bytes]) -> None:
 def _install() -> None:
     target = WORK / "python" / "ccperf" / "_native.abi3.so"
     target.unlink(missing_ok=True)
-    target.write_bytes((WORK / "target" / "release" / "lib_native.so").read_bytes())
+    target.write_bytes((ROOT / "target" / "release" / f"lib{MODULE}.so").read_bytes())
 
 
 class Switches:
