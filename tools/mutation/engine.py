@@ -65,8 +65,8 @@ pub(crate) fn compared(number: usize, same: bool) {
 }
 """
 
-#: The engine is built for speed of building, and with sums that do not fit as a mistake like another (CI
-#: checks them elsewhere).
+#: The engine is built for speed of building. A sum that does not fit is a mistake like another: CI
+#: checks sums elsewhere.
 PROFILE = b"""
 [profile.release.package.ccperf-engine]
 opt-level = 2
@@ -74,19 +74,21 @@ codegen-units = 16
 overflow-checks = false
 """
 #: Lints that see that a mistake is one, or that object to the switches.
-ALLOWED = b"#![allow(unconditional_panic, arithmetic_overflow, overflowing_literals, unsafe_code)]\n"
+ALLOWED = b"""#![allow(unconditional_panic, arithmetic_overflow, overflowing_literals, unsafe_code)]
+"""
 #: The copy's extension module, so that it does not take the place of the project's.
 MODULE = "_mistaken"
 
 
 def _settings() -> dict[str, str]:
     """Cargo's, so that what the engine depends on is what the project's build has compiled."""
-    found = sorted((ROOT / "target" / "maturin").glob("pyo3-config-*.txt"))
-    return {
+    settings = {
         "CARGO_TARGET_DIR": str(ROOT / "target"),
         "CARGO_PROFILE_RELEASE_INCREMENTAL": "true",
-        **{"PYO3_CONFIG_FILE": str(file) for file in found[:1]},
     }
+    for file in (ROOT / "target" / "maturin").glob("pyo3-config-*.txt"):
+        settings["PYO3_CONFIG_FILE"] = str(file)
+    return settings
 
 
 @dataclass(frozen=True)
