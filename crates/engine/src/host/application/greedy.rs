@@ -7,7 +7,11 @@ use crate::host::tcp::Write;
 /// Data is produced in writes of a fixed size, each stamped when it is created.  A write that does not
 /// fit into the send buffer keeps its stamp and waits.
 #[derive(Debug)]
+#[repr(C)] // what the reader asks for is in front
 pub struct Greedy {
+    pub transfer: Transfer,
+    /// When the write that is waiting for room was created.
+    waiting: Option<Time>,
     /// Bytes of the transfer; 0: endless.
     bytes: u64,
     /// Writes what fits, and does not wait for the connection.
@@ -15,9 +19,6 @@ pub struct Greedy {
     /// More may come when all is written: it leaves the connection open.
     pub lasts: bool,
     closed: bool,
-    /// When the write that is waiting for room was created.
-    waiting: Option<Time>,
-    pub transfer: Transfer,
 }
 
 impl Greedy {

@@ -71,19 +71,20 @@ impl Application {
 
 /// The writes on their way from one application to the other, each with the time when it was created.
 #[derive(Debug)]
+#[repr(C)] // what both ends need of it lies together
 pub struct Transfer {
     /// Bytes of a write; only the last one of a finite transfer may be shorter.
     write_size: Divisor,
     /// Where the transfer ends; 0: nowhere, or with a whole write.
     end: u64,
-    written: u64,
-    /// Creation stamps of writes that have not been read completely: (stamp, end offset).
-    stamps: Ring<(Time, u64)>,
     pub read: u64,
     /// Of these, bytes of a write that has not been read completely.
     incomplete: u32,
+    written: u64,
     /// For the read that last completed a write: its time minus that write's stamp.
     pub one_way_delay: Option<Time>,
+    /// Creation stamps of writes that have not been read completely: (stamp, end offset).
+    stamps: Ring<(Time, u64)>,
 }
 
 impl Transfer {

@@ -41,7 +41,7 @@ macro_rules! registry {
             $(if ns3 == $module::SPEC.ns3 {
                 let control: Control = $module::new(cx).into();
                 $(let control = control.starting($start);)?
-                return Some(control.hearing(hears!($($hears)?)));
+                return Some(control.hearing(hears!($($hears)?)).ours());
             })*
             None
         }

@@ -32,6 +32,7 @@ use persistent::Beginning;
 
 use crate::base::event::Token;
 use crate::base::time::Time;
+use crate::host::tcp::Ns3;
 use crate::lowered::MAX_ENDPOINTS;
 use crate::net::network::Network;
 use crate::packet::Packet;
@@ -47,6 +48,8 @@ pub enum AnyEndpoint {
     /// Of a transfer that is over: the next one takes the place.
     Nobody,
 }
+
+const _: () = assert!(size_of::<AnyEndpoint>() == size_of::<Connection>());
 
 impl AnyEndpoint {
     pub fn new<E: Endpoint + 'static>(endpoint: E) -> Self {
@@ -292,8 +295,9 @@ impl Hosts {
     #[inline]
     pub fn fetch(&self, packet: &Packet) {
         let Some(&place) = self.places.get(packet.flow as usize) else { return };
-        if let Some(AnyEndpoint::Usual(endpoint)) = self.endpoints.get(place as usize) {
-            endpoint.fetch(packet);
+        if let Some(endpoint) = self.endpoints.get(place as usize) {
+            // To look at what it is would be to wait for it.
+            Connection::<Ns3>::fetch(endpoint, packet);
         }
     }
 

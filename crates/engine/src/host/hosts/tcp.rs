@@ -1,9 +1,11 @@
 //! A TCP connection: two sockets, the application that writes and the one that reads, and what the
 //! sockets see of the world.
 
+use std::mem::offset_of;
+
 use super::{Address, Endpoint, Host, Outcome, Sample, State};
 use crate::base::event::{Event, EventQueue, Key, Token};
-use crate::base::fetch::{fetch, fetch_first};
+use crate::base::fetch::fetch_range;
 use crate::base::time::{Rate, Time};
 use crate::host::application::{Application, Due};
 use crate::host::tcp::{Environment, Ns3, Profile, Socket, Statistics, Tcb, Timer, Write};
@@ -24,18 +26,30 @@ impl Side {
     }
 }
 
-/// So many bytes of a socket are what segments need.
-const HOT: usize = 768;
-
 /// The two ends of one flow and the applications on them; from the beginning of a cache line on.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Connection<P: Profile = Ns3> {
+    _mark: Mark,
     address: Address,
-    sender: Socket<P>,
-    receiver: Socket<P>,
+    /// Of a transfer, by side: nothing happens there any more, unless a packet comes.  Kept, so that nobody who looks
+    /// at one end has to wait for the memory of the other.
+    is_silent: [bool; 2],
     application: Application,
     timers: [SocketTimers; 2],
+    sender: Socket<P>,
+    receiver: Socket<P>,
+}
+
+/// So many bytes of its timers does an end ask for that sends: the one for retransmissions, and for what is written.
+const SENDER_TIMERS: usize = offset_of!(SocketTimers, usual) + 3 * size_of::<Alarm>();
+
+/// A word that a connection has in front, and what else may be at its place has not: what an `AnyEndpoint` is, is seen by the
+/// line that is needed first, since no other word of a connection leaves the compiler as many values to tell by.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+enum Mark {
+    Connection,
 }
 
 /// Of a timer that is not set, or has no event: later than every other.
@@ -44,12 +58,13 @@ const NEVER: Key = Key { time: Time(u64::MAX), number: u64::MAX };
 /// Deadlines of one socket's timers.  A timer that is set again keeps its event in the queue, which
 /// looks when it runs whether the deadline has moved.
 #[derive(Debug, Default)]
+#[repr(C)] // an end that only receives sets one timer
 struct SocketTimers {
+    /// [`Timer::SendPending`] is set without an event.
+    is_sending_unqueued: bool,
     usual: [Alarm; Timer::USUAL],
     /// There from the first time on that one of them is set.
     others: Option<Box<[Alarm; Timer::COUNT - Timer::USUAL]>>,
-    /// [`Timer::SendPending`] is set without an event.
-    is_sending_unqueued: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,18 +144,39 @@ impl<P: Profile> Connection<P> {
         application: Application,
     ) -> Self {
         receiver.listen();
-        Connection { address, sender, receiver, application, timers: Default::default() }
+        Connection {
+            _mark: Mark::Connection,
+            address,
+            is_silent: [sender.is_over(), receiver.is_over()],
+            sender,
+            receiver,
+            application,
+            timers: Default::default(),
+        }
     }
 
-    /// This packet will come soon: asks for what it will find of the connection.
-    pub fn fetch(&self, packet: &Packet) {
-        let (socket, timers) = match Side::of(packet) {
-            Side::Sender => (&self.sender, &self.timers[0]),
-            Side::Receiver => (&self.receiver, &self.timers[1]),
-        };
-        fetch_first(socket, HOT);
-        fetch(timers);
-        fetch(&self.application);
+    /// This packet will come soon: asks for what it will find of the connection, if `place` has one.
+    #[inline(always)]
+    pub fn fetch<T>(place: &T, packet: &Packet) {
+        let timers = offset_of!(Connection<P>, timers);
+        fetch_range(place, 0..timers);
+        match Side::of(packet) {
+            Side::Sender => {
+                fetch_range(place, timers..timers + SENDER_TIMERS);
+                let sender = offset_of!(Connection<P>, sender);
+                for part in Socket::<P>::OF_SENDERS {
+                    fetch_range(place, sender + part.start..sender + part.end);
+                }
+            }
+            Side::Receiver => {
+                let timers = timers + size_of::<SocketTimers>();
+                fetch_range(place, timers..timers + 1);
+                let receiver = offset_of!(Connection<P>, receiver);
+                for part in Socket::<P>::OF_RECEIVERS {
+                    fetch_range(place, receiver + part.start..receiver + part.end);
+                }
+            }
+        }
     }
 
     /// A source switches on or off, or writes the packet that is due.
@@ -183,6 +219,9 @@ impl<P: Profile> Connection<P> {
         call(socket, now, &mut around);
         if around.timers.is_sending_unqueued && !socket.found_nothing_to_send() {
             around.queue_sending();
+        }
+        if self.address.is_passing {
+            self.is_silent[side as usize] = socket.is_over();
         }
     }
 }
@@ -239,7 +278,10 @@ impl<P: Profile> Endpoint for Connection<P> {
         let side = if number < Timer::COUNT { Side::Sender } else { Side::Receiver };
         let timer = Timer::ALL[number - Timer::COUNT * side as usize];
         let event = host.event(token);
-        if self.timers[side as usize].take_due(timer, event, host.events()) {
+        // The connection opens at once, and nothing stops it.
+        let is_due = timer == Timer::Opening
+            || self.timers[side as usize].take_due(timer, event, host.events());
+        if is_due {
             self.with_socket(side, host, |socket, now, around| socket.on_timer(timer, now, around));
         }
     }
@@ -248,7 +290,12 @@ impl<P: Profile> Endpoint for Connection<P> {
     /// then.
     fn is_over(&self) -> bool {
         // What lasts is closed by its end only.
-        self.sender.is_over() && (self.receiver.is_over() || self.application.lasts())
+        let [sender, receiver] = if self.address.is_passing {
+            self.is_silent
+        } else {
+            [self.sender.is_over(), self.receiver.is_over()]
+        };
+        sender && (receiver || self.application.lasts())
     }
 
     fn has_arrived(&self) -> bool {
@@ -277,7 +324,7 @@ impl<P: Profile> Endpoint for Connection<P> {
             in_flight: tcb.bytes_in_flight,
             srtt: (!tcb.srtt.is_zero()).then_some(tcb.srtt),
             sent_bytes: sent.sent_bytes,
-            received_bytes: self.receiver.statistics.received_bytes,
+            received_bytes: self.receiver.received_bytes(),
             acked_bytes: sent.acked_bytes,
             written_bytes: sent.written_bytes,
             read_bytes: transfer.read,
@@ -368,8 +415,12 @@ impl Environment for Around<'_> {
     #[inline(always)]
     fn arm(&mut self, timer: Timer, at: Time) {
         let delay = at - self.host.now();
+        let event = self.host.event(token(self.side, timer));
         let events = self.host.events();
         let (key, is_plain) = (events.reserve(delay), events.plain);
+        if timer == Timer::Opening {
+            return events.insert(key, event);
+        }
         self.timers.of(timer).deadline = key;
         if timer == Timer::SendPending && !is_plain {
             // Mostly the acknowledgement that made room for what was written has it sent, too.

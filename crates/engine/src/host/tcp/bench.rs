@@ -21,6 +21,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::config::Config;
+use super::control::Control;
 use super::profile::{Ns3, Profile};
 use super::socket::{Environment, Socket, Timer, Write};
 use crate::base::attributes::Attributes;
@@ -91,15 +92,24 @@ pub fn play_as<P: Profile>(cc: &str, settings: &[(&str, &str)], timeline: &str) 
 
 /// A closed socket with this congestion control.
 pub fn socket<P: Profile>(cc: &str, settings: &[(&str, &str)]) -> Socket<P> {
-    let given = SETTINGS.iter().chain(settings);
-    let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let config = config(settings);
     let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == cc).expect("registered");
     let defaults = std::collections::BTreeMap::new();
     let attributes = Attributes::new(spec, &defaults);
-    let config = Config::new(&given, 0);
     let growth = P::GROWTH;
     let cx = congestion::BuildContext { attributes, seed: 1, changes: config.changes, growth };
-    let control = congestion::build(cc, &cx).expect("registered");
+    with_control(congestion::build(cc, &cx).expect("registered"), settings)
+}
+
+fn config(settings: &[(&str, &str)]) -> Config {
+    let given = SETTINGS.iter().chain(settings);
+    let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Config::new(&given, 0)
+}
+
+/// The same with an algorithm that is not in the registry.
+pub fn with_control<P: Profile>(control: Control, settings: &[(&str, &str)]) -> Socket<P> {
+    let config = config(settings);
     let recovery = recovery::build("TcpPrrRecovery", config.changes).expect("registered");
     Socket::new(Arc::new(config), control, recovery)
 }

@@ -194,12 +194,15 @@ enum Manages {
 
 /// An algorithm, with what it is for.
 #[derive(Debug)]
+#[repr(C)] // what an end asks for that only receives is last
 pub struct Control {
-    algorithm: Box<dyn CongestionControl>,
-    manages: Manages,
-    hears: Hears,
     /// None: the algorithm grows the window below ssthresh, too.
     slow_start: Option<Box<dyn SlowStart>>,
+    /// Of the engine: nobody sees when it is called, but by what is sent.
+    is_ours: bool,
+    manages: Manages,
+    hears: Hears,
+    algorithm: Box<dyn CongestionControl>,
 }
 
 impl Control {
@@ -217,6 +220,16 @@ impl Control {
     #[must_use]
     pub fn hearing(self, hears: Hears) -> Control {
         Control { hears, ..self }
+    }
+
+    /// The same, of the engine, so that an end that sends nothing need not call it.
+    #[must_use]
+    pub fn ours(self) -> Control {
+        Control { is_ours: true, ..self }
+    }
+
+    pub fn is_ours(&self) -> bool {
+        self.is_ours
     }
 
     /// The same with this slow start.
@@ -350,6 +363,7 @@ impl<C: CongestionControl + 'static> From<C> for Control {
             manages: Manages::Window,
             hears: Hears::ALL,
             slow_start: None,
+            is_ours: false,
         }
     }
 }

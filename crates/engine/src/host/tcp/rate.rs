@@ -126,14 +126,22 @@ pub struct Taken {
     pub prior_in_flight: u32,
 }
 
-/// Keeps the connection's counters and the sample under construction.
+/// Keeps what is delivered, and what somebody is told of it.
 #[derive(Clone, Debug, Default)]
 pub struct RateEstimator {
+    /// Bytes delivered so far.
+    delivered: u64,
+    /// None: nobody asks; what is delivered is counted, and no more.
+    told: Option<Box<Told>>,
+}
+
+/// The connection's counters and the sample under construction, for who is told of them with each ACK.
+#[derive(Clone, Debug, Default)]
+#[repr(C)] // in the order in which they are needed
+struct Told {
     connection: RateConnection,
-    /// None: nobody asks for samples; what is delivered is counted, and no more.
-    sample: Option<Box<Sampling>>,
-    /// With each ACK somebody is told a sample, or [`RateConnection`] alone.
-    tells: bool,
+    /// None: it is told of [`RateConnection`] alone.
+    sampling: Option<Sampling>,
 }
 
 /// What counts only, where nothing is sampled.
@@ -159,45 +167,54 @@ const NO_SAMPLE: &RateSample = &RateSample {
 impl RateEstimator {
     /// With samples, which only rate control needs.
     pub fn sampling(measures: bool) -> RateEstimator {
-        let sample = Sampling {
+        let sampling = Sampling {
             sample: RateSample::default(),
             measures,
             rtt: Time::MAX,
             least_rtt: Time::MAX,
             is_ambiguous: false,
         };
-        RateEstimator { sample: Some(Box::new(sample)), tells: true, ..RateEstimator::default() }
+        RateEstimator::telling(Some(sampling))
     }
 
     /// With an empty sample for each ACK: who controls the window by counts alone.
     pub fn counting() -> RateEstimator {
-        RateEstimator { tells: true, ..RateEstimator::default() }
+        RateEstimator::telling(None)
     }
 
+    fn telling(sampling: Option<Sampling>) -> RateEstimator {
+        let told = Told { connection: RateConnection::default(), sampling };
+        RateEstimator { delivered: 0, told: Some(Box::new(told)) }
+    }
+
+    #[inline(always)]
     pub fn delivered(&self) -> u64 {
-        self.connection.delivered
+        self.delivered
     }
 
     /// So many bytes have come twice.
     pub fn count_duplicates(&mut self, bytes: u32) {
-        self.connection.delivered += u64::from(bytes);
+        self.delivered += u64::from(bytes);
     }
 
     /// What a segment remembers that is sent when `in_flight` bytes were, and `lost` had been found lost.
     #[inline]
     pub fn on_sent(&mut self, now: Time, in_flight: u32, lost: u64) -> SentRate {
-        let lost = lost as u32;
+        let RateEstimator { delivered, told: Some(told) } = self else {
+            return SentRate::default();
+        };
+        let connection = &mut told.connection;
         if in_flight == 0 {
-            self.connection.first_sent_time = now;
-            self.connection.delivered_time = now;
+            connection.first_sent_time = now;
+            connection.delivered_time = now;
         }
         SentRate {
-            delivered: self.connection.delivered,
-            delivered_time: self.connection.delivered_time,
-            first_sent: self.connection.first_sent_time,
-            app_limited: self.connection.app_limited != 0,
+            delivered: *delivered,
+            delivered_time: connection.delivered_time,
+            first_sent: connection.first_sent_time,
+            app_limited: connection.app_limited != 0,
             tx_in_flight: in_flight,
-            lost,
+            lost: lost as u32,
         }
     }
 
@@ -212,12 +229,15 @@ impl RateEstimator {
         is_repeated: bool,
         sent: Option<&SentRate>,
     ) {
-        self.connection.delivered += u64::from(bytes);
-        if let (Some(sampling), Some(sent)) = (&mut self.sample, sent) {
+        self.delivered += u64::from(bytes);
+        if let Some(sent) = sent
+            && let Some(told) = &mut self.told
+            && let Told { connection, sampling: Some(sampling) } = &mut **told
+        {
             let is_newest = if sampling.measures {
                 // The draft's IsNewestPacket.
                 let is_newest =
-                    sampling.rtt == Time::MAX || last_sent >= self.connection.first_sent_time;
+                    sampling.rtt == Time::MAX || last_sent >= connection.first_sent_time;
                 if is_newest {
                     sampling.sample.tx_in_flight = sent.tx_in_flight;
                     sampling.sample.prior_lost = sent.lost;
@@ -230,9 +250,9 @@ impl RateEstimator {
                 let prior = u64::from(sampling.sample.prior_delivered);
                 prior == 0 || sent.delivered > prior
             };
-            self.connection.delivered_time = now;
+            connection.delivered_time = now;
             if is_newest {
-                sampling.sample.measure(&mut self.connection, now, last_sent, sent);
+                sampling.sample.measure(connection, now, last_sent, sent);
             }
         }
     }
@@ -243,7 +263,7 @@ impl RateEstimator {
     /// `unsent`: bytes that are written and have not been sent; below 0 after a FIN.
     #[inline]
     pub fn check_app_limited(&mut self, unsent: i32, pipe: Pipe) {
-        if self.sample.is_none() {
+        if !self.is_sampling() {
             return;
         }
         let has_room = pipe.in_flight < pipe.cwnd;
@@ -255,32 +275,36 @@ impl RateEstimator {
     /// Somebody asks for samples.
     #[inline(always)]
     pub fn is_sampling(&self) -> bool {
-        self.sample.is_some()
+        self.told.as_ref().is_some_and(|told| told.sampling.is_some())
     }
 
     /// Somebody asks for samples or counts.
     #[inline(always)]
     pub fn tells(&self) -> bool {
-        self.tells
+        self.told.is_some()
     }
 
     /// What is sent until what is in flight is delivered says nothing of the path's rate.
     pub fn limit_by_application(&mut self, in_flight: u32) {
-        let until = self.connection.delivered.wrapping_add(u64::from(in_flight)) as u32;
-        self.connection.app_limited = until.max(1);
+        let until = self.delivered.wrapping_add(u64::from(in_flight)) as u32;
+        if let Some(told) = &mut self.told {
+            told.connection.app_limited = until.max(1);
+        }
     }
 
     pub fn is_app_limited(&self) -> bool {
-        self.connection.app_limited != 0
+        self.told.as_ref().is_some_and(|told| told.connection.app_limited != 0)
     }
 
     /// What is known after one ACK, and its sample.  None, if nobody asks for samples.
     #[inline]
     pub fn sample(&mut self, ack: Taken, min_rtt: Time) -> Option<AckSample<'_>> {
-        let RateEstimator { connection, sample, tells } = self;
-        let Some(sampling) = sample.as_deref_mut() else {
+        let RateEstimator { delivered, told } = self;
+        let Told { connection, sampling } = &mut **told.as_mut()?;
+        connection.delivered = *delivered;
+        let Some(sampling) = sampling else {
             connection.lost = ack.lost;
-            return tells.then_some(AckSample { connection, rate: NO_SAMPLE });
+            return Some(AckSample { connection, rate: NO_SAMPLE });
         };
         let Sampling { sample, measures, rtt, least_rtt, is_ambiguous } = sampling;
         if *measures {

@@ -12,29 +12,31 @@ const MAX_SACK_BLOCKS: usize = 4;
 /// The receiving half of a socket whose application reads everything at once: in-order data never
 /// stays, so only what arrived out of order is held.
 #[derive(Clone, Debug)]
+#[repr(C)] // what each segment asks for is in front
 pub struct Reassembly {
     /// RCV.NXT.
     next: Seq,
     /// Buffer size in bytes.
     limit: u32,
-    /// Segments beyond `next`, in order of sequence number, not overlapping, not merged.
-    pending: VecDeque<(Seq, u32)>,
-    pending_bytes: u32,
     fin: Option<Seq>,
+    /// Something is held, or to be reported.
+    is_waiting: bool,
+    held_bytes: u32,
+    /// From the first segment on that came out of order.
+    held: Option<Box<Held>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Held {
+    /// Segments beyond RCV.NXT, in order of sequence number, not overlapping, not merged.
+    pending: VecDeque<(Seq, u32)>,
     /// Most recent first.
     sacks: Vec<SackBlock>,
 }
 
 impl Reassembly {
     pub fn new(limit: u32) -> Self {
-        Reassembly {
-            next: Seq(0),
-            limit,
-            pending: VecDeque::new(),
-            pending_bytes: 0,
-            fin: None,
-            sacks: Vec::new(),
-        }
+        Reassembly { next: Seq(0), limit, fin: None, is_waiting: false, held_bytes: 0, held: None }
     }
 
     pub fn next_rx(&self) -> Seq {
@@ -46,7 +48,7 @@ impl Reassembly {
     }
 
     pub fn has_gap(&self) -> bool {
-        self.pending_bytes > 0
+        self.held_bytes > 0
     }
 
     pub fn got_fin(&self) -> bool {
@@ -63,8 +65,12 @@ impl Reassembly {
         self.fin.unwrap_or(self.next + self.limit)
     }
 
+    #[inline]
     pub fn sack_blocks(&self) -> &[SackBlock] {
-        &self.sacks
+        match &self.held {
+            Some(held) if self.is_waiting => &held.sacks,
+            _ => &[],
+        }
     }
 
     /// The first bytes of `[seq, seq + len)` that have come before (RFC 2883 section 4).
@@ -73,21 +79,24 @@ impl Reassembly {
         if seq < self.next {
             return Some((seq, end.min(self.next)));
         }
-        let at = self.pending.partition_point(|&(start, size)| start + size <= seq);
-        let &(start, size) = self.pending.get(at)?;
+        let pending = &self.held.as_ref()?.pending;
+        let at = pending.partition_point(|&(start, size)| start + size <= seq);
+        let &(start, size) = pending.get(at)?;
         (start < end).then(|| (start.max(seq), end.min(start + size)))
     }
 
     /// The place of the first block that a segment would extend, or the one beyond the last.
     pub fn touched_block(&self, seq: Seq, len: u32) -> usize {
         let touches = |&(start, end): &SackBlock| seq <= end && start <= seq + len;
-        self.sacks.iter().position(touches).unwrap_or(self.sacks.len())
+        let sacks = self.sack_blocks();
+        sacks.iter().position(touches).unwrap_or(sacks.len())
     }
 
     /// The block with what has come again comes first (RFC 2883 section 4), also if there was no room left to remember it.
     pub fn report_again(&mut self, (head, tail): SackBlock) {
         if head > self.next {
-            self.report(head, tail);
+            self.held.get_or_insert_default().report(head, tail);
+            self.is_waiting = true;
         }
     }
 
@@ -102,11 +111,7 @@ impl Reassembly {
     /// Whether a segment at `seq` is what is expected, and nothing waits behind it, not even a FIN.
     #[inline]
     pub fn is_next(&self, seq: Seq) -> bool {
-        seq == self.next
-            && seq < self.next + self.limit
-            && self.pending.is_empty()
-            && self.sacks.is_empty()
-            && self.fin.is_none()
+        seq == self.next && seq < self.next + self.limit && !self.is_waiting && self.fin.is_none()
     }
 
     /// Takes `len` bytes that are next.
@@ -120,7 +125,7 @@ impl Reassembly {
     #[inline]
     pub fn add(&mut self, seq: Seq, len: u32) -> Option<u32> {
         // Mostly it is what is expected, and nothing waits behind it.
-        if seq == self.next && len > 0 && self.pending.is_empty() && self.sacks.is_empty() {
+        if seq == self.next && len > 0 && !self.is_waiting {
             self.next += len;
             if self.fin == Some(self.next) {
                 self.next += 1;
@@ -131,9 +136,10 @@ impl Reassembly {
     }
 
     fn add_out_of_order(&mut self, seq: Seq, len: u32) -> Option<u32> {
+        let held = &mut **self.held.get_or_insert_default();
         let mut head = seq.max(self.next);
         let mut tail = seq + len;
-        if let Some(&(first, _)) = self.pending.front() {
+        if let Some(&(first, _)) = held.pending.front() {
             let max = first + self.limit;
             if max < tail {
                 tail = max;
@@ -142,46 +148,52 @@ impl Reassembly {
                 head = tail;
             }
         }
-        let at = self.trim(&mut head, &mut tail);
+        let (at, dropped) = held.trim(&mut head, &mut tail);
+        self.held_bytes -= dropped;
         if head >= tail {
             return None;
         }
         let stored = (tail - head) as u32;
         if head > self.next {
-            self.pending.insert(at, (head, stored));
-            self.pending_bytes += stored;
-            self.report(head, tail);
+            held.pending.insert(at, (head, stored));
+            self.held_bytes += stored;
+            held.report(head, tail);
+            self.is_waiting = true;
             return Some(0);
         }
         let before = self.next;
         self.next = tail;
-        while let Some(&(start, size)) = self.pending.front() {
+        while let Some(&(start, size)) = held.pending.front() {
             if start != self.next {
                 break;
             }
-            self.pending.pop_front();
-            self.pending_bytes -= size;
+            held.pending.pop_front();
+            self.held_bytes -= size;
             self.next += size;
         }
         let delivered = (self.next - before) as u32;
         let next = self.next;
-        self.sacks.retain(|block| block.1 > next);
+        held.sacks.retain(|block| block.1 > next);
+        self.is_waiting = !held.pending.is_empty() || !held.sacks.is_empty();
         if self.fin == Some(self.next) {
             self.next += 1;
         }
         Some(delivered)
     }
+}
 
-    /// Cuts off what is already held; returns where the rest belongs in `pending`.
-    fn trim(&mut self, head: &mut Seq, tail: &mut Seq) -> usize {
+impl Held {
+    /// Cuts off what is already held; returns where the rest belongs in `pending`, and how many bytes it replaces.
+    fn trim(&mut self, head: &mut Seq, tail: &mut Seq) -> (usize, u32) {
         // Mostly it goes behind all that waits, or ends where that begins.
         if self.pending.back().is_none_or(|&(start, size)| start + size <= *head) {
-            return self.pending.len();
+            return (self.pending.len(), 0);
         }
         if self.pending.front().is_some_and(|&(start, _)| *tail <= start) {
-            return 0;
+            return (0, 0);
         }
         let mut i = self.pending.partition_point(|&(start, size)| start + size <= *head);
+        let mut replaced = 0;
         while let Some(&(start, size)) = self.pending.get(i) {
             if start > *tail {
                 break;
@@ -191,7 +203,7 @@ impl Reassembly {
                 if start > *head && end < *tail {
                     // Wholly inside the new segment, which replaces it.
                     self.pending.remove(i);
-                    self.pending_bytes -= size;
+                    replaced += size;
                     continue;
                 }
                 if start <= *head {
@@ -203,7 +215,7 @@ impl Reassembly {
             }
             i += 1;
         }
-        self.pending.partition_point(|&(start, _)| start < *head)
+        (self.pending.partition_point(|&(start, _)| start < *head), replaced)
     }
 
     /// RFC 2018 section 4: the block with the segment that has just arrived comes first, merged with

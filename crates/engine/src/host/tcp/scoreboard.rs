@@ -12,6 +12,7 @@ mod losses;
 mod sacks;
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
 use sacks::Seen;
 
@@ -81,42 +82,47 @@ pub enum SackMarks {
     Guessed,
 }
 
+/// What each segment and each ACK asks for is in front.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Scoreboard {
-    sent: VecDeque<Segment>,
-    /// What each of them remembers, if delivery rates are sampled: beside them, since mostly they are not.
-    rates: Option<VecDeque<SentRate>>,
     /// SND.UNA.
     head: Seq,
     /// Bytes in the buffer, sent and unsent.
     size: u32,
     sent_size: u32,
-    limit: u32,
-    segment_size: u32,
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    /// Bytes ever marked lost.
-    found_lost: u64,
-    /// Start of the highest SACKed segment (ns-3: zero if there is none).
-    highest_sack: Option<Seq>,
-    sack_seen: bool,
+    limit: u32,
+    segment_size: u32,
     lost_below: Seq,
-    /// Every segment before this index is SACKed or retransmitted.
-    cursor: usize,
+    sack_seen: bool,
     /// A segment beyond `lost_below` has been marked lost.
     has_lost_beyond: bool,
     /// Losses are marked one by one, and may lie beyond the highest SACK.
     marks_one_by_one: bool,
-    /// When that segment was sent that left last among those that the last ACK SACKed.
-    newest_sacked: Time,
     /// A retransmission that is SACKed is in flight no longer ([`Change::SackedRetransmissions`]).
     sacked_leave_pipe: bool,
+    /// Start of the highest SACKed segment (ns-3: zero if there is none).
+    highest_sack: Option<Seq>,
+    /// Every segment before this index is SACKed or retransmitted.
+    cursor: usize,
+    sent: VecDeque<Segment>,
+    /// What each of them remembers, if delivery rates are sampled: beside them, since mostly they are not.
+    rates: Option<VecDeque<SentRate>>,
+    /// Bytes ever marked lost.
+    found_lost: u64,
+    /// When that segment was sent that left last among those that the last ACK SACKed.
+    newest_sacked: Time,
     /// None, until there was one.
     seen: Option<Box<Seen>>,
 }
 
 impl Scoreboard {
+    /// So many bytes of it does each segment or ACK ask for.
+    pub const HOT: usize = offset_of!(Scoreboard, found_lost);
+
     pub fn new(limit: u32, segment_size: u32, changes: Changes) -> Self {
         Scoreboard {
             has_lost_beyond: false,
@@ -145,6 +151,11 @@ impl Scoreboard {
     /// From now on segments remember what had been delivered when they left.
     pub fn remember_rates(&mut self) {
         self.rates = Some(VecDeque::new());
+    }
+
+    /// They do not any more.
+    pub fn forget_rates(&mut self) {
+        self.rates = None;
     }
 
     /// SND.UNA.

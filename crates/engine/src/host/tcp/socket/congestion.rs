@@ -9,11 +9,12 @@ use crate::host::tcp::tcb::{CongState, Tcb};
 
 /// Under rate control all of this leaves the window alone, but for [`Self::sample`].
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Congestion {
-    control: Control,
     recovery: Box<dyn Recovery>,
     /// The algorithm is told of CWR, as of the other states ([`Change::CwrEvents`]).
     is_told_of_cwr: bool,
+    pub(super) control: Control,
 }
 
 impl Congestion {

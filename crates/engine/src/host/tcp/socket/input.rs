@@ -85,7 +85,7 @@ impl<P: Profile> Socket<P> {
 
     #[inline(always)]
     fn take_plain_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        self.statistics.received_bytes += u64::from(packet.payload);
+        self.receiving.received_bytes += u64::from(packet.payload);
         if !self.open {
             self.refuse(packet, env);
             return;

@@ -14,12 +14,15 @@ mod statistics;
 mod steady;
 mod timers;
 
+use std::mem::offset_of;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::config::Config;
-use super::control::{Callback, Control};
+use super::control::{Callback, CongestionControl, Control};
 use super::loss::{Flight, LossDetection};
 use super::profile::{Ns3, Profile};
+use super::rate::RateEstimator;
 use super::recovery::Recovery;
 use super::rtt::RttEstimation;
 use super::tcb::{CongState, EcnState, Tcb};
@@ -35,15 +38,15 @@ pub use statistics::Statistics;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Timer {
+    DelayedAck,
     /// Retransmission of data, SYN or FIN.
     Retransmit,
-    DelayedAck,
     /// Data was written: send it in the next nanosecond.
     SendPending,
     /// The pacing gap is over.
     Pacing,
     /// The connection opens: answer the SYN that has just been accepted, or tell the application that it is
-    /// established.
+    /// established.  Set without a delay, and never taken back.
     Opening,
     // From here on those that few connections set, or that are set at the end.
     /// Zero window probe.
@@ -60,10 +63,10 @@ pub enum Timer {
 impl Timer {
     pub const COUNT: usize = 10;
     /// So many of them are those that most connections set.
-    pub const USUAL: usize = Timer::Persist as usize;
+    pub const USUAL: usize = Timer::Opening as usize;
     pub const ALL: [Timer; Timer::COUNT] = [
-        Timer::Retransmit,
         Timer::DelayedAck,
+        Timer::Retransmit,
         Timer::SendPending,
         Timer::Pacing,
         Timer::Opening,
@@ -140,32 +143,49 @@ enum RetransmitAction {
     Control(Flags),
 }
 
-/// One end of a TCP connection.
+/// One end of a TCP connection.  What segments ask for lies together.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Socket<P: Profile = Ns3> {
-    pub tcb: Tcb,
-    pub statistics: Statistics,
-    config: Arc<Config>,
     congestion: Congestion,
+    receiving: Receiving<P::Acks>,
+    config: Arc<Config>,
+    pending_timers: u16,
     state: State,
     /// False once the end point is gone: nothing is sent or received any more.
     open: bool,
     /// The shortcuts of `steady.rs` are right here: nothing is held back, FACK does not count what is in flight, ECN is
     /// not accurate, and the end point is there.
     has_shortcuts: bool,
-    pending_timers: u16,
     /// The last look for something to send found nothing, and nothing has been written since.
     found_nothing: bool,
     retransmit_action: RetransmitAction,
-
+    agreed: Agreed,
+    pub tcb: Tcb,
     sending: Sending<P>,
     round_trips: RoundTrips<P::Rtt>,
-    receiving: Receiving<P::Acks>,
-    agreed: Agreed,
+    pub statistics: Statistics,
     ecn: EcnMarks,
 }
 
 impl<P: Profile> Socket<P> {
+    /// The bytes of it that a data segment asks for, at an end that only receives.
+    pub const OF_RECEIVERS: [Range<usize>; 2] = {
+        // Where the algorithm is lies last in `congestion`.
+        let begin = offset_of!(Socket<P>, receiving) - size_of::<Box<dyn CongestionControl>>();
+        let sending = offset_of!(Socket<P>, sending);
+        let round_trips = offset_of!(Socket<P>, round_trips);
+        [begin..sending + Sending::<P>::OF_RECEIVERS, round_trips..round_trips + 1]
+    };
+
+    /// The same of an ACK, at an end that sends.
+    pub const OF_SENDERS: [Range<usize>; 2] = {
+        let (begin, sending) = (offset_of!(Congestion, control), offset_of!(Socket<P>, sending));
+        let (behind, statistics) =
+            (offset_of!(Socket<P>, round_trips), offset_of!(Socket<P>, statistics));
+        [begin..sending + Sending::<P>::HOT, behind..statistics + Statistics::HOT]
+    };
+
     /// A closed socket.
     pub fn new(config: Arc<Config>, control: Control, recovery: Box<dyn Recovery>) -> Self {
         let tcb = Tcb {
@@ -210,6 +230,16 @@ impl<P: Profile> Socket<P> {
         self.receiving.is_sink = true;
         self.receiving.is_listening = true;
         self.sending.close_on_empty = true;
+        // It sends nothing of which a rate could be sampled.  What users have written may see each call.
+        if self.congestion.control.is_ours() {
+            self.sending.rate = RateEstimator::default();
+            self.sending.scoreboard.forget_rates();
+        }
+    }
+
+    /// Payload of all data segments that arrived, duplicates included, in bytes.
+    pub fn received_bytes(&self) -> u64 {
+        self.receiving.received_bytes
     }
 
     /// Opens the connection: sends the SYN.

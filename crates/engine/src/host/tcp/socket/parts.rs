@@ -1,5 +1,7 @@
 //! What a socket is made of.
 
+use std::mem::offset_of;
+
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
@@ -14,30 +16,30 @@ use crate::host::tcp::rtt::{DeliveryTimes, RttEstimation};
 use crate::host::tcp::scoreboard::{Deliveries, Scoreboard, Segment};
 use crate::packet::SackBlock;
 
-/// The half that sends data.
+/// The half that sends data.  What an end that only receives asks for, too, is in front, and last what few ACKs do.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Sending<P: Profile> {
-    pub scoreboard: Scoreboard,
-    pub loss: P::Loss,
-    /// When loss detection is to be called.
-    pub loss_due: Option<Time>,
+    /// The peer's window, in bytes.
+    pub window: u32,
+    pub highest_ack: Seq,
+    /// Highest sequence number of a segment that updated the window.
+    pub window_seq: Seq,
+    pub connected: bool,
+    pub close_on_empty: bool,
+    pub is_recover_active: bool,
+    pub is_first_partial_ack: bool,
     pub rate: RateEstimator,
-    /// When what the ACK in hand delivers had left, for a profile that takes samples of that.
-    pub times: Option<Box<DeliveryTimes>>,
-    /// Attempts left to connect, and timeouts in a row left before the connection is given up.
-    pub syns_left: u32,
-    pub retries_left: u32,
     pub dup_acks: u32,
     /// The recovery point: the episode ends when it is acknowledged.
     pub recover: Seq,
-    pub is_recover_active: bool,
-    pub is_first_partial_ack: bool,
     /// Bytes acknowledged that do not make a segment yet.
     pub acked_remainder: u32,
-    /// Bytes that the algorithm has been told are lost.
-    pub told_lost: u64,
-    /// Before the last loss, in bytes.
-    pub prior: PriorWindow,
+    /// The highest byte that is known to have come, plus one: SND.FACK.
+    pub forward_ack: Seq,
+    /// Attempts left to connect, and timeouts in a row left before the connection is given up.
+    pub retries_left: u32,
+    pub syns_left: u32,
     /// The ACK in hand restarts the retransmission timer, for a profile that takes samples of what ACKs deliver.
     pub restarts_rto: bool,
     /// Loss recovery has taken its step for this ACK.
@@ -48,20 +50,21 @@ pub(super) struct Sending<P: Profile> {
     pub ends_burst: bool,
     /// New data goes before what is lost.
     pub goes_forward: bool,
-    /// The peer's window, in bytes.
-    pub window: u32,
-    pub highest_ack: Seq,
-    /// The highest byte that is known to have come, plus one: SND.FACK.
-    pub forward_ack: Seq,
-    /// Highest sequence number of a segment that updated the window.
-    pub window_seq: Seq,
-    /// Until the next probe of a closed window.
-    pub persist_timeout: Time,
-    pub close_on_empty: bool,
-    pub connected: bool,
+    pub scoreboard: Scoreboard,
     pub pacing: P::Pacing,
     pub segmentation: P::Segmentation,
     pub validation: P::Validation,
+    pub loss: P::Loss,
+    /// When loss detection is to be called.
+    pub loss_due: Option<Time>,
+    /// When what the ACK in hand delivers had left, for a profile that takes samples of that.
+    pub times: Option<Box<DeliveryTimes>>,
+    /// Bytes that the algorithm has been told are lost.
+    pub told_lost: u64,
+    /// Before the last loss, in bytes.
+    pub prior: PriorWindow,
+    /// Until the next probe of a closed window.
+    pub persist_timeout: Time,
 }
 
 /// What a loss has reduced, should it turn out to be none.
@@ -95,6 +98,10 @@ impl<P: Profile> Deliveries for Followers<'_, P> {
 }
 
 impl<P: Profile> Sending<P> {
+    /// So many bytes of it does an end ask for that only receives, and one that sends.
+    pub(super) const OF_RECEIVERS: usize = offset_of!(Sending<P>, scoreboard) + 8;
+    pub(super) const HOT: usize = offset_of!(Sending<P>, scoreboard) + Scoreboard::HOT;
+
     pub(super) fn new(config: &Config, rate: RateEstimator) -> Self {
         let mut scoreboard =
             Scoreboard::new(config.send_buffer, config.segment_size, config.changes);
@@ -169,11 +176,8 @@ impl<P: Profile> Sending<P> {
 
 /// The half that receives data.
 #[derive(Debug)]
+#[repr(C)] // as in `Sending`
 pub(super) struct Receiving<A> {
-    pub reassembly: Reassembly,
-    /// If data is held back that comes out of order.
-    pub resequencer: Option<Box<Resequencer>>,
-    pub acks: A,
     pub highest_ack_sent: Seq,
     /// The window offered last, in bytes.
     pub advertised: u32,
@@ -181,6 +185,12 @@ pub(super) struct Receiving<A> {
     pub is_sink: bool,
     /// The port accepts connections, besides the one that there is.
     pub is_listening: bool,
+    /// Payload of all data segments that arrived, duplicates included, in bytes.
+    pub received_bytes: u64,
+    pub reassembly: Reassembly,
+    pub acks: A,
+    /// If data is held back that comes out of order.
+    pub resequencer: Option<Box<Resequencer>>,
     pub heard: HeardListening,
     /// When a mere ACK was answered last whose timestamp was too old.
     pub last_refusal: Option<Time>,
@@ -206,6 +216,7 @@ impl<A: AckPolicy> Receiving<A> {
             advertised: 0,
             is_sink: false,
             is_listening: false,
+            received_bytes: 0,
             heard: HeardListening::default(),
             last_refusal: None,
         }

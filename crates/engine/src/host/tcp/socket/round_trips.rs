@@ -43,17 +43,18 @@ fn rtt(left: Time, of_echo: Option<Time>, now: Time) -> Option<Time> {
 }
 
 #[derive(Debug)]
+#[repr(C)] // what an end that only receives asks for, too, is in front
 pub(super) struct RoundTrips<R> {
-    estimator: R,
-    /// What begins here, or later, has been sent once: when, the scoreboard knows.
-    once_from: Seq,
-    /// Of what begins before, since the scoreboard may join it and cut it: see [`RoundTrips::keep`].
-    history: Ring<Sent>,
-    /// No entry of it is longer.
-    longest: u32,
     pub(super) rto: Time,
     /// The one that follows from the estimate.
     settled_rto: Time,
+    /// Of what begins before `once_from`, since the scoreboard may join it and cut it: see [`RoundTrips::keep`].
+    history: Ring<Sent>,
+    /// What begins here, or later, has been sent once: when, the scoreboard knows.
+    once_from: Seq,
+    /// No entry of the history is longer.
+    longest: u32,
+    estimator: R,
     granularity: Time,
     min_rto: Time,
     /// Where the round ends, for an estimation that counts them.

@@ -1,5 +1,7 @@
 //! What a socket counts for the recording.
 
+use std::mem::offset_of;
+
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::departures::Departures;
@@ -19,8 +21,6 @@ pub struct Statistics {
     pub departures: Departures,
     /// The application will write no more.
     is_closed: bool,
-    /// Payload of all data segments that arrived, duplicates included, in bytes.
-    pub received_bytes: u64,
     /// Data segments that begin below the highest sequence number sent before.
     pub retransmissions: u64,
     /// Entries into the Loss state.
@@ -34,6 +34,9 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// So many bytes of it do segments change.
+    pub(super) const HOT: usize = offset_of!(Statistics, is_closed);
+
     /// The peer has acknowledged `bytes` more than ever before.
     #[inline]
     pub(super) fn count_acked(&mut self, bytes: u64, now: Time) {

@@ -87,7 +87,7 @@ impl<P: Profile> Socket<P> {
 
     fn take_next_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let bytes = u32::from(packet.payload);
-        self.statistics.received_bytes += u64::from(bytes);
+        self.receiving.received_bytes += u64::from(bytes);
         self.take_headers(packet, env);
         self.tcb.last_acked_sacked = 0;
         self.sample_rate(0, 0, self.tcb.bytes_in_flight);
@@ -206,12 +206,17 @@ impl<P: Profile> Socket<P> {
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     use super::*;
     use crate::base::time::Time;
     use crate::host::tcp::bench;
+    use crate::host::tcp::control::{CongestionControl, Control};
     use crate::host::tcp::profile::Ns3;
+    use crate::host::tcp::rate::AckSample;
     use crate::host::tcp::socket::Write;
+    use crate::host::tcp::tcb::Tcb;
     use crate::packet::Beside;
 
     /// One end's world: what leaves it, and an application that always has more to say.
@@ -252,34 +257,71 @@ mod tests {
         fn readable(&mut self, _bytes: u32) {}
     }
 
+    /// So many segments come to these two in 400 ms, and so many of them are taken steadily.
+    fn transfer(mut sockets: [Socket<Ns3>; 2]) -> (u32, u32) {
+        let mut ends = [true, false].map(|writes| End { writes, ..End::default() });
+        sockets[1].listen();
+        sockets[0].connect(Time::ZERO, &mut ends[0]);
+        let (mut steady, mut all) = (0, 0);
+        for ms in 1..400 {
+            let now = Time::from_ms(ms);
+            for here in 0..2 {
+                let (socket, end) = (&mut sockets[here], here);
+                while let Some(i) = ends[end].timers.iter().position(|&(at, _)| at <= now) {
+                    let (_, timer) = ends[end].timers.remove(i);
+                    socket.on_timer(timer, now, &mut ends[end]);
+                }
+                for segment in std::mem::take(&mut ends[1 - here].sent) {
+                    socket.tcb.now = now;
+                    all += 1;
+                    if socket.take_steadily(&segment, &mut ends[here]) {
+                        steady += 1;
+                    } else {
+                        socket.on_segment(&segment, now, &mut ends[here]);
+                    }
+                }
+            }
+        }
+        (all, steady)
+    }
+
+    /// An algorithm that counts how often it is asked to control.
+    struct Counter(Arc<AtomicU32>);
+
+    impl CongestionControl for Counter {
+        fn ssthresh(&mut self, _tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+            bytes_in_flight
+        }
+
+        fn cong_control(&mut self, _tcb: &mut Tcb, _sample: AckSample<'_>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// The engine's own has nothing to control there; users may count, or share something with the sender.
+    #[test]
+    fn an_end_that_only_receives_asks_the_algorithm_of_a_user_to_control() {
+        for is_ours in [false, true] {
+            let counts = [(); 2].map(|()| Arc::new(AtomicU32::new(0)));
+            let sockets = counts.each_ref().map(|count| {
+                let control = Control::rate(Counter(count.clone()));
+                let control = if is_ours { control.ours() } else { control };
+                bench::with_control::<Ns3>(control, &[])
+            });
+            let (all, _) = transfer(sockets);
+            let [sender, receiver] = counts.map(|count| count.load(Relaxed));
+            assert!(sender > all / 10, "{sender} of {all}");
+            assert_eq!(receiver > all / 10, !is_ours, "{receiver} of {all}");
+            assert!(receiver == 0 || !is_ours);
+        }
+    }
+
     /// So that the tests that compare it with the general path have something to compare.
     #[test]
     fn nearly_every_segment_of_an_undisturbed_transfer_is_taken_steadily() {
         for settings in [&[("Timestamp", "true"), ("Sack", "true")][..], &[("DelAckCount", "2")]] {
-            let mut sockets = [(); 2].map(|()| bench::socket::<Ns3>("TcpNewReno", settings));
-            let mut ends = [true, false].map(|writes| End { writes, ..End::default() });
-            sockets[1].listen();
-            sockets[0].connect(Time::ZERO, &mut ends[0]);
-            let (mut steady, mut all) = (0, 0);
-            for ms in 1..400 {
-                let now = Time::from_ms(ms);
-                for here in 0..2 {
-                    let (socket, end) = (&mut sockets[here], here);
-                    while let Some(i) = ends[end].timers.iter().position(|&(at, _)| at <= now) {
-                        let (_, timer) = ends[end].timers.remove(i);
-                        socket.on_timer(timer, now, &mut ends[end]);
-                    }
-                    for segment in std::mem::take(&mut ends[1 - here].sent) {
-                        socket.tcb.now = now;
-                        all += 1;
-                        if socket.take_steadily(&segment, &mut ends[here]) {
-                            steady += 1;
-                        } else {
-                            socket.on_segment(&segment, now, &mut ends[here]);
-                        }
-                    }
-                }
-            }
+            let sockets = [(); 2].map(|()| bench::socket::<Ns3>("TcpNewReno", settings));
+            let (all, steady) = transfer(sockets);
             assert!(all > 5_000 && all - steady < 10, "{steady} of {all}");
         }
     }
