@@ -233,9 +233,9 @@ def _start(part: Mapping[str, Any]) -> Iterator[str]:
 def _earlier(part: Mapping[str, Any]) -> Iterator[str]:
     yield "## Against an earlier self"
     yield (
-        "`python -m benchmarks.pairs REVISION` builds the engine of an earlier revision like this "
-        "one and runs both in turns. A change that costs 1 % more instructions fails "
-        "`tests/test_instructions.py`, on any machine."
+        "`python -m benchmarks.pairs REVISION` builds the engines of an earlier revision and of "
+        "this one, each as its checkout does, and runs both in turns. A change that costs 1 % more "
+        "instructions fails `tests/test_instructions.py`, on any machine."
     )
     yield _command("python -m benchmarks.pairs REVISION", part)
     rows = (

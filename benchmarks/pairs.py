@@ -1,7 +1,8 @@
 """The engine of this checkout beside an earlier one: ``python -m benchmarks.pairs 0c1e96c``.
 
-Rates belong to a machine and an hour, so both engines are built the same way (as they are shipped,
-or with ``--profile-guided``, each by a profile of its own on these scenarios) and run in turns on
+Rates belong to a machine and an hour, so both engines are built alike (as ``make setup`` does in
+their checkout, or with ``--profile-guided`` as a wheel is: crates optimised together, each by a
+profile of its own on these scenarios) and run in turns on
 one core. Printed are the seconds of processor time of the whole process, which reads the scenario,
 simulates it and makes the tables, and how many times as fast the engine of this checkout is, by
 the least and by the median of ``--repeats`` pairs. ``--instructions`` counts a short stretch of
@@ -66,9 +67,10 @@ def built(sources: Path, name: str, flags: str = "") -> Path:
     target = FOLDER / f"{name}-build"
     command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "ccperf-engine"]
     command += ["--example", EXAMPLE, "--target-dir", str(target)]
-    # As all engines were shipped until November 2026, whatever a revision says itself.
-    alike = {"RUSTFLAGS": flags, "CARGO_PROFILE_RELEASE_LTO": "fat"}
-    subprocess.run(command, cwd=sources, check=True, env=os.environ | alike)
+    settings = {"RUSTFLAGS": flags}
+    if flags:  # as in the wheel
+        settings["CARGO_PROFILE_RELEASE_LTO"] = "fat"
+    subprocess.run(command, cwd=sources, check=True, env=os.environ | settings)
     return target / "release" / "examples" / EXAMPLE
 
 
