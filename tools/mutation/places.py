@@ -62,7 +62,8 @@ LEFT_OUT = (
 #: What ns-3 does not have, so that no comparison with it notices mistakes there: unit tests do.
 OWN = (
     "base/event/journal.rs",
-    "base/event/queue/",
+    "base/event/queue/calendar.rs",
+    "base/event/queue/heads.rs",
     "host/congestion/bbr3/",
     "host/congestion/copa.rs",
     "host/congestion/ledbat_pp.rs",
@@ -123,6 +124,7 @@ OFF_IN_NS3 = {
         "first",
         "next_time",
     ),
+    "base/event/queue/pending.rs": ("expect_many",),
     "host/hosts/mod.rs": ("keep_finished", "take_finished", "is_over", "let_go", "expect"),
     "net/network/port/one_place.rs": ("put_back",),
     "net/network/port/transmitter.rs": ("let_leave",),

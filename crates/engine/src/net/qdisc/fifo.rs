@@ -54,8 +54,7 @@ impl Fifo {
     ) -> bool {
         let has_room = self.queue.has_room(self.limit, packets[id].ip_bytes);
         if has_room {
-            self.queue.append(id, packets);
-            state.count_enqueued(&mut packets[id], now);
+            self.queue.enter(id, now, packets, state);
         }
         has_room
     }
@@ -68,9 +67,7 @@ impl Fifo {
         packets: &PacketPool,
         state: &mut QdiscState,
     ) -> Option<PacketId> {
-        let id = self.queue.take_first(packets)?;
-        state.count_dequeued(&packets[id], now);
-        Some(id)
+        self.queue.leave(now, packets, state)
     }
 }
 

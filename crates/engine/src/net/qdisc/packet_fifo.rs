@@ -1,6 +1,7 @@
 //! The internal queue of disciplines.
 
-use super::QdiscContext;
+use super::{QdiscContext, QdiscState};
+use crate::base::time::Time;
 use crate::base::units::QueueSize;
 use crate::packet::{PacketId, PacketList, PacketPool};
 
@@ -25,6 +26,32 @@ impl PacketFifo {
     pub fn append(&mut self, id: PacketId, packets: &mut PacketPool) {
         self.bytes += packets[id].ip_bytes;
         self.list.push(id, packets);
+    }
+
+    /// Appends a packet where nobody looks.
+    #[inline(always)]
+    pub fn enter(
+        &mut self,
+        id: PacketId,
+        now: Time,
+        packets: &mut PacketPool,
+        state: &mut QdiscState,
+    ) {
+        self.append(id, packets);
+        state.count_enqueued(&mut packets[id], now);
+    }
+
+    /// Takes the oldest packet where nobody looks.
+    #[inline(always)]
+    pub fn leave(
+        &mut self,
+        now: Time,
+        packets: &PacketPool,
+        state: &mut QdiscState,
+    ) -> Option<PacketId> {
+        let id = self.take_first(packets)?;
+        state.count_dequeued(&packets[id], now);
+        Some(id)
     }
 
     /// Takes the oldest packet, which is thereby dequeued.

@@ -264,8 +264,7 @@ impl Red {
             self.count = self.count.wrapping_add(1);
             self.count_bytes = self.count_bytes.wrapping_add(bytes);
             self.is_above = false;
-            self.queue.append(id, packets);
-            state.count_enqueued(&mut packets[id], now);
+            self.queue.enter(id, now, packets, state);
         }
         enters
     }
@@ -278,9 +277,8 @@ impl Red {
         packets: &PacketPool,
         state: &mut QdiscState,
     ) -> Option<PacketId> {
-        let id = self.queue.take_first(packets);
+        let id = self.queue.leave(now, packets, state);
         self.idle_since = if id.is_none() { now } else { NOT_IDLE };
-        state.count_dequeued(&packets[id?], now);
         id
     }
 }
