@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccperf.errors import RunError
-from ccperf.runs.backends.linux import build, source
+from ccperf.runs.backends.linux import build
 
 #: Symbols for the lines of the file, which the kernel's words lack.
 _BUILD = "obj-m := {name}.o\nccflags-y := -g\n"
@@ -53,7 +53,8 @@ def _compile(path: Path, content: bytes, kernel: build.Kernel, folder: Path) -> 
     headers = build.headers(kernel)
     (folder / path.name).write_bytes(content)
     (folder / "Kbuild").write_text(_BUILD.format(name=path.stem))
-    environment = build.environment(source.tools(folder / "tools"))
+    # The kernel is configured: of the tools that this takes, modules need none.
+    environment = build.environment({})
     command = ["make", "-s", "-C", str(headers / "tree"), f"O={headers / 'objects'}"]
     command += [f"M={folder}", "modules"]
     done = subprocess.run(
