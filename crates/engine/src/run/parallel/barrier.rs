@@ -4,14 +4,16 @@
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
 
-/// Looks before a thread sleeps: some tens of microseconds, about as long as a window takes.  Where there are fewer
-/// cores than threads nobody comes meanwhile.
+/// Looks before a thread sleeps: some tens of microseconds, about as long as a window takes.
 const LOOKS: u32 = 2_000;
 
 #[derive(Debug)]
 pub struct Barrier {
     members: usize,
+    /// None where there are fewer cores than threads: who looks keeps others from coming.
+    looks: u32,
     here: AtomicUsize,
     rounds: AtomicUsize,
     /// Somebody will not come any more.
@@ -23,8 +25,10 @@ pub struct Barrier {
 
 impl Barrier {
     pub fn new(members: usize) -> Self {
+        let has_cores = thread::available_parallelism().is_ok_and(|cores| cores.get() >= members);
         Barrier {
             members,
+            looks: if has_cores { LOOKS } else { 0 },
             here: AtomicUsize::new(0),
             rounds: AtomicUsize::new(0),
             is_off: AtomicBool::new(false),
@@ -44,7 +48,7 @@ impl Barrier {
         }
         let is_waiting =
             || self.rounds.load(Ordering::Acquire) == round && !self.is_off.load(Ordering::Acquire);
-        for _ in 0..LOOKS {
+        for _ in 0..self.looks {
             if !is_waiting() {
                 break;
             }
@@ -93,7 +97,6 @@ impl Drop for Member<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::thread;
 
     /// Each adds its number in every round, and sees what all have added after it.
     #[test]
