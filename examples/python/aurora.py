@@ -7,6 +7,7 @@ ccperf bench ./aurora.py:Aurora,cubic
 
 import json
 import math
+from operator import mul
 from pathlib import Path
 
 import ccperf
@@ -41,7 +42,7 @@ def clip(number, most):
 
 
 def dot(left, right):
-    return sum(a * b for a, b in zip(left, right, strict=True))
+    return sum(map(mul, left, right))
 
 
 class Aurora(ccperf.CongestionControl):

@@ -8,6 +8,7 @@ and CUBIC goes on from there. `train_orca.py` learns its 16 numbers, which are i
 
 import json
 import math
+from operator import mul
 from pathlib import Path
 
 import ccperf
@@ -65,7 +66,7 @@ class Policy:
 
 
 def dot(left, right):
-    return sum(a * b for a, b in zip(left, right, strict=True))
+    return sum(map(mul, left, right))
 
 
 class Both:

@@ -104,6 +104,8 @@ class Point:
         numbers = 2 if action == "both" else 1
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (numbers,), np.float32)
         self._told = 0.0
+        #: The last run's scenario, by its seed: who compares agents names the same again.
+        self._lowered: dict[int, str] = {}
 
     @property
     def name(self) -> str:
@@ -130,7 +132,9 @@ class Point:
         """
         ends: list[list[_native.ExternalControl]] = [[] for _ in self.flows]
         _here.made = ends
-        simulation = _native.Simulation(self.scenario(seed).lowered(), None)
+        if seed not in self._lowered:
+            self._lowered = {seed: self.scenario(seed).lowered()}
+        simulation = _native.Simulation(self._lowered[seed], None)
         episode = _native.Episode.begin(
             simulation, ends, self._interval, self._action, self._capacity
         )

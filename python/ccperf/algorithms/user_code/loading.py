@@ -196,8 +196,11 @@ def _value(text: str) -> object:
 
 def _load(name: str) -> ModuleType:
     place, _, _ = names.split(name)
+    is_path = names.is_path(place)
+    if not is_path and place in sys.modules:  # it need not be searched for
+        return sys.modules[place]
     (path,) = names.files(name)
-    if names.is_path(place):
+    if is_path:
         # Not under its own name: a file called `random.py` must not stand in for Python's.
         place = f"{names.LOADED}{hashlib.sha256(str(path).encode()).hexdigest()[:8]}_{path.stem}"
         # As for a script: what lies beside it can be imported.
