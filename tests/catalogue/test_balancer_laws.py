@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -31,8 +31,7 @@ SEGMENT = 1400
 RED = {"type": "StepRedQueueDisc", "attributes": {"MarkingThreshold": "65p", "MaxSize": "600p"}}
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """A row of the packet trace."""
 
     time_ns: int
@@ -46,20 +45,22 @@ class Event:
     flags: str
 
 
+COLUMNS = "time_ns link event flow seq ack payload_bytes wire_bytes flags".split()
+
+
 @dataclass(frozen=True)
 class Run:
-    """A recording, and its packets."""
+    """A recording, and of each flow what links sent, and all that happened at hosts' links."""
 
     recording: Recording
-    events: Sequence[Event]
+    of: Mapping[str, Sequence[Event]]
 
     def sent(self, flow: str) -> list[tuple[Event, int]]:
         """The data packets that a leaf (or edge) sent up, each with the number of the uplink."""
         return [
             (event, int(event.link.split("_")[-2]))
-            for event in self.events
-            if event.flow == flow
-            and event.event == "tx"
+            for event in self.of[flow]
+            if event.event == "tx"
             and event.payload
             and event.link.startswith(("leaf", "edge"))
             and event.link.endswith("_forward")
@@ -89,21 +90,16 @@ def run(
         **more,
     )
     recording = backends.get("native").simulate(scenario, packets=folder / "packets.csv")
+    of: defaultdict[str, list[Event]] = defaultdict(list)
     with (folder / "packets.csv").open() as file:
-        events = [
-            Event(
-                *(int(row["time_ns"]), row["link"], row["event"], row["flow"]),
-                *(
-                    int(row["seq"]),
-                    int(row["ack"]),
-                    int(row["payload_bytes"]),
-                    int(row["wire_bytes"]),
-                    row["flags"],
-                ),
-            )
-            for row in csv.DictReader(file)
-        ]
-    return Run(recording, events)
+        rows = csv.reader(file)
+        assert next(rows)[: len(COLUMNS)] == COLUMNS
+        for time, link, event, name, seq, ack, payload, wire, flags, *_ in rows:
+            if event != "tx" and not link.startswith("h_"):
+                continue
+            numbers = int(seq), int(ack), int(payload), int(wire)
+            of[name].append(Event(int(time), link, event, name, *numbers, flags))
+    return Run(recording, of)
 
 
 def flow(name: str, source: str, destination: str, size: str = "0B", **more: Any) -> dict[str, Any]:
@@ -155,17 +151,17 @@ def test_xpath_names_a_path_through_every_switch_of_a_fat_tree(tmp_path: Path) -
     flows = [flow(f"f{i}", *ends[i % 2], "100kB", start=f"{i}ms") for i in range(4)]
     done = run(network, flows, "xpath", {"Paths": "0 1 2 3"}, "10ms", tmp_path)
     taken = defaultdict(set)
-    for event in done.events:
-        if event.event == "tx" and event.payload and "agg" in event.link:
-            taken[event.flow].add(event.link)
+    for name, events in done.of.items():
+        for event in events:
+            if event.event == "tx" and event.payload and "agg" in event.link:
+                taken[name].add(event.link)
     edges = {
         name: {
             int(p)
             for _, p in [
                 (e, e.link.split("_")[-2])
-                for e in done.events
-                if e.flow == name
-                and e.event == "tx"
+                for e in done.of[name]
+                if e.event == "tx"
                 and e.payload
                 and e.link.startswith("edge_0")
                 and "_agg_" in e.link
@@ -233,9 +229,9 @@ def departures(done: Run, name: str, host: str) -> list[tuple[int, int]]:
     what was sent twice is left out.
     """
     times = defaultdict(list)
-    for event in done.events:
+    for event in done.of[name]:
         is_sent = event.event == "enqueue" and event.link == f"{host}_forward"
-        if is_sent and event.flow == name and event.payload:
+        if is_sent and event.payload:
             times[event.seq].append(event.time_ns)
     taken = [(times[event.seq], path) for event, path in done.sent(name)]
     return sorted((time[0], path) for time, path in taken if len(time) == 1)
@@ -247,8 +243,8 @@ def bent(done: Run, name: str, host: str, threshold: float, rounds: int) -> list
     A round trip ends with the ACK of what was sent last when it began, wherever that was.
     """
     sent, acks = [(0, 0)], []
-    for event in done.events:
-        if event.flow != name or not event.link.startswith(f"{host}_"):
+    for event in done.of[name]:
+        if not event.link.startswith(f"{host}_"):
             continue
         if event.payload and event.event == "enqueue":
             sent.append((event.time_ns, max(sent[-1][1], event.seq + event.payload)))
@@ -518,10 +514,10 @@ def test_hermes_takes_a_path_for_a_black_hole_at_the_third_timeout(tmp_path: Pat
     # A pure ACK goes back by the path of what it answers.
     into_the_hole = [
         event.time_ns
-        for event in done.events
+        for name in names
+        for event in done.of[name]
         if event.link == "leaf_0_spine_0_forward"
         and event.event == "tx"
-        and event.flow in names
         and (event.payload or "SYN" in event.flags)
     ]
     assert max(into_the_hole) < at
@@ -532,15 +528,13 @@ def handshake(done: Run, name: str) -> list[tuple[int, int]]:
     """When a flow's host sent a SYN, and by which uplink it went on."""
     sent = [
         event.time_ns
-        for event in done.events
-        if (event.flow, event.event) == (name, "tx")
-        and event.link == "h_0_1_forward"
-        and "SYN" in event.flags
+        for event in done.of[name]
+        if event.event == "tx" and event.link == "h_0_1_forward" and "SYN" in event.flags
     ]
     took = [
         int(event.link.split("_")[-2])
-        for event in done.events
-        if (event.flow, event.event) == (name, "tx")
+        for event in done.of[name]
+        if event.event == "tx"
         and event.link.startswith("leaf_0_spine_")
         and event.link.endswith("_forward")
         and "SYN" in event.flags

@@ -21,15 +21,18 @@ ROOT = HERE.parent.parent
 
 
 def built(example: str) -> Path:
-    """An example of the engine, with the profile of `cargo test`, which has compiled it already."""
+    """An example that links the engine as `make setup` and `make tests-built` have compiled it.
+
+    The binding is named so that what both depend on has the same features.
+    """
     if shutil.which("cargo") is None:
         pytest.skip("cargo is not installed")
-    command = ["cargo", "build", "--quiet", "--profile", "test", "-p", "ccperf-engine"]
-    command += ["--example", example]
+    command = ["cargo", "build", "--quiet", "--locked", "--release", "--example", example]
+    command += ["--package", "ccperf-engine", "--package", "ccperf-py"]
     subprocess.run(command, cwd=ROOT, check=True)
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
-    return Path(metadata["target_directory"], "debug", "examples", example)
+    return Path(metadata["target_directory"], "release", "examples", example)
 
 
 def linked(driver: str) -> Path:

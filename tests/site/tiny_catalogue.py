@@ -20,6 +20,7 @@ SMALL: dict[str, tuple[str, ...]] = {
     "spines": ("2",),
     "servers": ("2",),
     "arrivals": ("20ms",),
+    "asked": ("400ms",),
     "workload": ("web_search",),
     "short": ("20",),
     "answers": ("10", "20"),
