@@ -3,6 +3,8 @@
 //! Nothing is in the file that reading it does not take: no statistics of pages, no second schema.
 //! Of the small tables of a short run such things were nine tenths.
 
+use std::cell::RefCell;
+
 use zstd::bulk::Compressor;
 
 use crate::Error;
@@ -36,6 +38,11 @@ const STRING: i64 = 1;
 
 /// Zstd's level: level 1 saves a twelfth of the time and takes a twenty-fifth more room.
 const LEVEL: i32 = 3;
+thread_local! {
+    /// Made once: to make it and let it go takes longer than to compress a small table.
+    static ZSTD: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
 /// Readers keep a page at a time.
 const PAGE_ROWS: usize = 1 << 17;
 
@@ -106,13 +113,17 @@ pub fn write(columns: &[(String, Column)], compressed: bool) -> Result<Vec<u8>, 
     if let Some((name, column)) = columns.iter().find(|(_, column)| column.len() != rows) {
         return Err(Error::Rows { column: name.clone(), found: column.len(), rows });
     }
-    let mut zstd = compressed.then(|| Compressor::new(LEVEL)).transpose();
-    let zstd = zstd.as_mut().map_err(|_| Error::NoRoom)?;
     let mut out = MAGIC.to_vec();
-    let mut chunks = Vec::with_capacity(columns.len());
-    for (_, column) in columns {
-        chunks.push(chunk(*column, zstd.as_mut(), &mut out)?);
-    }
+    let chunks = if compressed {
+        ZSTD.with_borrow_mut(|zstd| {
+            if zstd.is_none() {
+                *zstd = Some(Compressor::new(LEVEL).map_err(|_| Error::NoRoom)?);
+            }
+            all_chunks(columns, zstd.as_mut(), &mut out)
+        })
+    } else {
+        all_chunks(columns, None, &mut out)
+    }?;
     let start = out.len();
     let codec = if compressed { pages::ZSTD } else { pages::UNCOMPRESSED };
     footer(columns, size(rows)?, &chunks, codec, &mut out);
@@ -120,6 +131,14 @@ pub fn write(columns: &[(String, Column)], compressed: bool) -> Result<Vec<u8>, 
     out.extend_from_slice(&length.to_le_bytes());
     out.extend_from_slice(MAGIC);
     Ok(out)
+}
+
+fn all_chunks(
+    columns: &[(String, Column)],
+    mut zstd: Option<&mut Compressor>,
+    out: &mut Vec<u8>,
+) -> Result<Vec<Chunk>, Error> {
+    columns.iter().map(|(_, column)| chunk(*column, zstd.as_deref_mut(), out)).collect()
 }
 
 /// Writes the pages of a column.

@@ -1,7 +1,7 @@
 //! Tables that the store keeps.
 
 use ccperf_parquet::{Column, Values};
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -30,11 +30,25 @@ pub fn read_parquet<'py>(
 }
 
 /// A column as Python has it.
-#[derive(FromPyObject)]
 pub enum Given<'py> {
     I64(PyReadonlyArray1<'py, i64>),
     F64(PyReadonlyArray1<'py, f64>),
     Str(Vec<String>),
+}
+
+/// Not derived: that would make an exception for each kind that a column is not, which takes longer than to write it.
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+    type Error = PyErr;
+
+    fn extract(values: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(integers) = values.cast::<PyArray1<i64>>() {
+            Ok(Given::I64(integers.try_readonly()?))
+        } else if let Ok(floats) = values.cast::<PyArray1<f64>>() {
+            Ok(Given::F64(floats.try_readonly()?))
+        } else {
+            values.extract().map(Given::Str)
+        }
+    }
 }
 
 impl Given<'_> {
