@@ -19,8 +19,8 @@ base.time           :
 base.seq            :
 base.cpp            :
 base.math           :
-base.ring           :
 base.fetch          :
+base.ring           : base.fetch
 base.units          : base.time
 base.attributes     : base.time base.units
 packet.flow_monitor : base.time
@@ -38,7 +38,8 @@ packet.trace        : base.time packet packet.capture packet.verdict
 net.qdisc           : base.attributes base.math base.rng base.time base.units packet
                       packet.flow_monitor packet.trace packet.verdict
 host.departures     : base.time
-host.tcp            : base.attributes base.cpp base.ring base.seq base.time host.departures packet
+host.tcp            : base.attributes base.cpp base.fetch base.ring base.seq base.time
+                      host.departures packet
 host.slow_start     : base.seq base.time host.tcp
 host.congestion     : base.attributes base.cpp base.math base.rng base.seq base.time
                       host.slow_start host.tcp packet

@@ -1,6 +1,8 @@
 //! First in, first out, in a ring whose length is a power of two: what every packet goes through several
 //! times.
 
+use crate::base::fetch::fetch;
+
 /// A queue that never shrinks.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
@@ -35,6 +37,16 @@ impl<T: Copy + Default> Ring<T> {
         let place = self.place(self.len);
         self.slots[place] = item;
         self.len += 1;
+    }
+
+    /// The first item will be needed soon.
+    pub fn fetch_first(&self) {
+        self.first().into_iter().for_each(fetch);
+    }
+
+    /// The place of the item that comes next will be needed soon.
+    pub fn fetch_next(&self) {
+        self.slots.get(self.place(self.len)).into_iter().for_each(fetch);
     }
 
     #[inline(always)]

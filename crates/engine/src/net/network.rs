@@ -26,7 +26,7 @@ mod unreachable;
 
 use std::collections::HashMap;
 
-use crate::base::event::{Event, EventQueue, RunEvent};
+use crate::base::event::{Event, EventQueue, RunEvent, Token};
 use crate::base::fetch::{fetch, fetch_first};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
@@ -98,7 +98,7 @@ pub struct Network {
     /// Ports and packets are fetched before they are needed.
     is_large: bool,
     /// Hardly any endpoint that gets a packet is in the caches.
-    is_crowded: bool,
+    pub is_crowded: bool,
     /// Arrivals are looked at before their time, for one of the two.
     pub looks_ahead: bool,
     /// Of hosts that ask for packets, by node.
@@ -443,15 +443,32 @@ impl Network {
     /// A packet that will soon come to its host, whose endpoint is better on its way to the caches by then.
     #[inline]
     pub fn arriving_soon(&self, lane: u32) -> Option<&Packet> {
-        if !self.is_crowded {
-            return None;
-        }
         let Common { flights, packets, .. } = &self.common;
         if let Some(later) = flights.after(lane, 2 * WELL_AHEAD) {
             fetch(&packets[later.id]);
         }
-        let Flight { id, next, .. } = flights.after(lane, WELL_AHEAD)?;
-        (next == NextHop::HERE).then(|| &packets[id])
+        self.coming(lane, WELL_AHEAD)
+    }
+
+    /// The same for one that comes even sooner.
+    #[inline]
+    pub fn arriving_next(&self, lane: u32) -> Option<&Packet> {
+        let packet = self.coming(lane, AHEAD)?;
+        self.common.forwarding.fetch_origin(packet);
+        Some(packet)
+    }
+
+    /// The packet that comes after so many others in a lane, if it comes to its host.
+    #[inline]
+    fn coming(&self, lane: u32, others: usize) -> Option<&Packet> {
+        let Flight { id, next, .. } = self.common.flights.after(lane, others)?;
+        (next == NextHop::HERE).then(|| &self.common.packets[id])
+    }
+
+    /// A timer that fires soon, where memory is better asked for.
+    #[inline]
+    pub fn timer_soon(&self) -> Option<(Token, u32)> {
+        if self.is_crowded { self.common.events.timer_soon() } else { None }
     }
 
     /// A packet has come to its host.  Returns it if it is for the host's transport.

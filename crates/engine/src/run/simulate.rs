@@ -257,8 +257,14 @@ impl Simulation {
     #[inline]
     fn look_ahead(&self, lane: u32) {
         self.network.fetch_ahead(lane);
+        if !self.network.is_crowded {
+            return;
+        }
         if let Some(packet) = self.network.arriving_soon(lane) {
             self.hosts.fetch(packet);
+        }
+        if let Some(packet) = self.network.arriving_next(lane) {
+            self.hosts.fetch_beyond(packet);
         }
     }
 

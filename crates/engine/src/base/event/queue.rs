@@ -13,7 +13,7 @@ use heads::{Heads, sooner};
 use pending::Pending;
 
 use super::journal::{History, Journal, ROOM};
-use super::{EVENT_BITS, Entry, Event, Key};
+use super::{EVENT_BITS, Entry, Event, Key, Token};
 use crate::base::time::Time;
 
 const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
@@ -87,6 +87,19 @@ impl EventQueue {
         }
         self.is_large = true;
         self.pending.expect_many();
+    }
+
+    /// Timers of many endpoints are to wait, mostly for long.
+    pub fn expect_timers(&mut self) {
+        self.pending.expect_timers();
+    }
+
+    /// A timer of an endpoint that fires soon.
+    pub fn timer_soon(&self) -> Option<(Token, u32)> {
+        match self.pending.soon()?.event() {
+            Event::Endpoint(token, place) => Some((token, place)),
+            _ => None,
+        }
     }
 
     /// Whether the first events of the first lanes are kept by [`EventQueue::set_head`].
@@ -303,16 +316,18 @@ mod tests {
         }
     }
 
-    fn both() -> [EventQueue; 2] {
-        let mut large = EventQueue::default();
+    /// Of a usual network, of a large one, and of one with many endpoints.
+    fn kinds() -> [EventQueue; 3] {
+        let [usual, mut large, mut crowded] = [(); 3].map(|()| EventQueue::default());
         large.expect_many();
-        [EventQueue::default(), large]
+        crowded.expect_timers();
+        [usual, large, crowded]
     }
 
     /// With more events than the array holds, coming and going.
     #[test]
     fn events_run_in_order_however_many_there_are() {
-        both().into_iter().for_each(many_run_in_order);
+        kinds().into_iter().for_each(many_run_in_order);
     }
 
     fn many_run_in_order(mut queue: EventQueue) {
@@ -342,7 +357,7 @@ mod tests {
     #[test]
     fn events_run_as_in_a_list_that_is_sorted_whenever_one_is_taken() {
         for spread in [10, 14, 20, 28] {
-            for mut queue in both() {
+            for mut queue in kinds() {
                 let (mut list, mut x, mut lane) = (Vec::new(), 7_u32, Vec::new());
                 for round in 0..30_000_u32 {
                     x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -385,11 +400,28 @@ mod tests {
         }
     }
 
+    /// Others may be at that place; and none is, where few events are near.
+    #[test]
+    fn a_timer_is_seen_before_it_fires() {
+        let mut queue = EventQueue::default();
+        let count = 3 * pending::LOOKAHEAD;
+        for place in 0..count {
+            queue.schedule(Time(place as u64), Event::Endpoint(Token(3), place as u32));
+        }
+        for place in 0..count {
+            let soon = place + pending::LOOKAHEAD - 1;
+            assert_eq!(queue.timer_soon(), (soon < count).then_some((Token(3), soon as u32)));
+            assert!(queue.pop(Time::MAX).is_some());
+        }
+        (0..count as u32).for_each(|node| _ = queue.schedule(Time(1), start(node)));
+        assert_eq!(queue.timer_soon(), None);
+    }
+
     /// Also where the array must be filled again to know what is next.
     #[test]
     fn what_is_due_at_the_end_still_runs_and_nothing_later() {
         for events in [1, 3 * u64::from(pending::SOON)] {
-            for mut queue in both() {
+            for mut queue in kinds() {
                 for time in 0..=events {
                     queue.schedule(Time(time), start(0));
                 }

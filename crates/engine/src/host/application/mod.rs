@@ -50,6 +50,16 @@ impl Application {
         }
     }
 
+    /// The oldest of the writes on their way will be read soon.
+    pub fn fetch_oldest(&self) {
+        self.transfer().stamps.fetch_first();
+    }
+
+    /// Something will be written soon.
+    pub fn fetch_next(&self) {
+        self.transfer().stamps.fetch_next();
+    }
+
     /// Whether the connection stays open when all is written.
     pub fn lasts(&self) -> bool {
         matches!(self, Application::Greedy(greedy) if greedy.lasts)

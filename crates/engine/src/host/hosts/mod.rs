@@ -301,6 +301,22 @@ impl Hosts {
         }
     }
 
+    /// It will be needed very soon, and has been asked for.
+    #[inline]
+    pub fn fetch_beyond(&self, packet: &Packet) {
+        let Some(&place) = self.places.get(packet.flow as usize) else { return };
+        if let Some(AnyEndpoint::Usual(endpoint)) = self.endpoints.get(place as usize) {
+            endpoint.fetch_beyond(packet);
+        }
+    }
+
+    /// A timer of the endpoint at `place` will fire soon.
+    fn fetch_timer(&self, place: u32, token: Token) {
+        if let Some(endpoint) = self.endpoints.get(place as usize) {
+            Connection::<Ns3>::fetch_timer(endpoint, token);
+        }
+    }
+
     /// A packet has come to the host that it is for.
     #[inline]
     pub fn deliver(&mut self, packet: &Packet, network: &mut Network) {
@@ -326,6 +342,9 @@ impl Hosts {
     /// A timer of the endpoint at `place` fires.  Returns the flow, if there is one.
     #[inline(never)] // in line it would cost the loop registers, and arrivals 4 %
     pub fn on_timer(&mut self, place: u32, token: Token, network: &mut Network) -> Option<u32> {
+        if let Some((token, place)) = network.timer_soon() {
+            self.fetch_timer(place, token);
+        }
         let flow = if let AnyEndpoint::Usual(endpoint) = &mut self.endpoints[place as usize] {
             let host = Host::new(network, endpoint.address());
             endpoint.on_timer(token, host);

@@ -43,6 +43,8 @@ pub struct Connection<P: Profile = Ns3> {
 
 /// So many bytes of its timers does an end ask for that sends: the one for retransmissions, and for what is written.
 const SENDER_TIMERS: usize = offset_of!(SocketTimers, usual) + 3 * size_of::<Alarm>();
+/// The same of one that only receives: the one for acknowledgements.
+const RECEIVER_TIMERS: usize = offset_of!(SocketTimers, usual) + size_of::<Alarm>();
 
 /// A word that a connection has in front, and what else may be at its place has not: what an `AnyEndpoint` is, is seen by the
 /// line that is needed first, since no other word of a connection leaves the compiler as many values to tell by.
@@ -170,13 +172,33 @@ impl<P: Profile> Connection<P> {
             }
             Side::Receiver => {
                 let timers = timers + size_of::<SocketTimers>();
-                fetch_range(place, timers..timers + 1);
+                fetch_range(place, timers..timers + RECEIVER_TIMERS);
                 let receiver = offset_of!(Connection<P>, receiver);
                 for part in Socket::<P>::OF_RECEIVERS {
                     fetch_range(place, receiver + part.start..receiver + part.end);
                 }
             }
         }
+    }
+
+    /// This packet will come even sooner: asks for what the connection, which is there by now, only says the place of.
+    pub fn fetch_beyond(&self, packet: &Packet) {
+        match Side::of(packet) {
+            Side::Sender => {
+                self.sender.fetch_sent();
+                self.application.fetch_next();
+            }
+            Side::Receiver => self.application.fetch_oldest(),
+        }
+    }
+
+    /// This timer will fire soon: asks for what says whether it is due, if `place` has a connection.
+    pub fn fetch_timer<T>(place: &T, token: Token) {
+        fetch_range(place, 0..1);
+        let number = usize::from(token.0);
+        let of_receiver = if number < Timer::COUNT { 0 } else { size_of::<SocketTimers>() };
+        let begin = offset_of!(Connection<P>, timers) + of_receiver;
+        fetch_range(place, begin..begin + SENDER_TIMERS);
     }
 
     /// A source switches on or off, or writes the packet that is due.

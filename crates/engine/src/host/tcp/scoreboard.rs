@@ -18,6 +18,7 @@ use sacks::Seen;
 
 use super::profile::changes::{Change, Changes};
 use super::rate::SentRate;
+use crate::base::fetch::fetch;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 
@@ -121,7 +122,7 @@ pub struct Scoreboard {
 
 impl Scoreboard {
     /// So many bytes of it does each segment or ACK ask for.
-    pub const HOT: usize = offset_of!(Scoreboard, found_lost);
+    pub const HOT: usize = offset_of!(Scoreboard, newest_sacked);
 
     pub fn new(limit: u32, segment_size: u32, changes: Changes) -> Self {
         Scoreboard {
@@ -156,6 +157,12 @@ impl Scoreboard {
     /// They do not any more.
     pub fn forget_rates(&mut self) {
         self.rates = None;
+    }
+
+    /// The segments that are acknowledged next will be needed soon.
+    pub fn fetch(&self) {
+        let ends = [self.sent.front(), self.sent.back()];
+        ends.into_iter().flatten().for_each(fetch);
     }
 
     /// SND.UNA.

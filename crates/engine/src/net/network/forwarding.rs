@@ -2,6 +2,7 @@
 
 use super::steering::{Leaving, Steering};
 use crate::base::event::EventQueue;
+use crate::base::fetch::fetch;
 use crate::base::time::Time;
 use crate::net::routing::balance::failures::FailedPath;
 use crate::net::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Paths, Ports, position};
@@ -184,6 +185,12 @@ impl Forwarding {
     #[inline]
     pub fn origin(&self, packet: &Packet) -> Origin {
         self.origins[packet.flow as usize][usize::from(packet.backward)]
+    }
+
+    /// What is sent in either direction of its flow will be needed soon.
+    #[inline]
+    pub fn fetch_origin(&self, packet: &Packet) {
+        self.origins.get(packet.flow as usize).into_iter().for_each(fetch);
     }
 
     /// Where an answer to a packet starts, and where it goes.

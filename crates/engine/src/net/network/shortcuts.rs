@@ -32,8 +32,11 @@ impl Network {
 
     /// So many endpoints have come that [`Self::arriving_soon`] is worth its time, where memory can be asked for.
     pub fn crowd(&mut self) {
-        self.is_crowded = cfg!(target_arch = "x86_64");
-        self.looks_ahead |= self.is_crowded;
+        if !self.is_crowded {
+            self.is_crowded = cfg!(target_arch = "x86_64");
+            self.looks_ahead |= self.is_crowded;
+            self.common.events.expect_timers();
+        }
     }
 
     /// Ports learn whether somebody looks.

@@ -3,14 +3,17 @@
 
 use super::{Entry, NEVER};
 
-/// A day has so many nanoseconds, as a power of two.
-const DAY_BITS: u32 = 5;
+/// A day has so many nanoseconds, as a power of two: of what happens on a network's many wires, and of the timers of many
+/// connections, of which most wait for 0.2 or for 1 s.
+pub const NETWORK: u32 = 5;
+pub const TIMERS: u32 = 23;
 
 /// So many days are kept apart, as many as bits in the word that says which have something.
 const DAYS: u64 = u128::BITS as u64;
 
 #[derive(Debug)]
 pub struct Calendar {
+    day_bits: u32,
     /// By day, over and over again.
     days: Vec<Vec<Entry>>,
     /// Which of them have something.
@@ -19,13 +22,11 @@ pub struct Calendar {
     today: u64,
 }
 
-impl Default for Calendar {
-    fn default() -> Self {
-        Calendar { days: vec![Vec::new(); DAYS as usize], is_busy: 0, today: 0 }
-    }
-}
-
 impl Calendar {
+    pub fn new(day_bits: u32) -> Self {
+        Calendar { day_bits, days: vec![Vec::new(); DAYS as usize], is_busy: 0, today: 0 }
+    }
+
     fn place(day: u64) -> usize {
         (day % DAYS) as usize
     }
@@ -33,7 +34,7 @@ impl Calendar {
     /// Puts off an entry to its day, if that is after the one of `last` and not too far away.  Returns the beginning of
     /// the day.
     pub fn put(&mut self, entry: Entry, last: Entry) -> Option<Entry> {
-        let (day, last) = (entry.time >> DAY_BITS, last.time >> DAY_BITS);
+        let (day, last) = (entry.time >> self.day_bits, last.time >> self.day_bits);
         if self.is_busy == 0 {
             self.today = self.today.max(last);
         }
@@ -42,7 +43,12 @@ impl Calendar {
         }
         self.days[Calendar::place(day)].push(entry);
         self.is_busy |= 1 << Calendar::place(day);
-        Some(beginning(day))
+        Some(self.beginning(day))
+    }
+
+    /// Before all of a day.
+    fn beginning(&self, day: u64) -> Entry {
+        Entry { time: day << self.day_bits, word: 0 }
     }
 
     fn first_day(&self) -> u64 {
@@ -52,7 +58,7 @@ impl Calendar {
 
     /// The beginning of the first day that has something; [`NEVER`] if none has.
     pub fn first(&self) -> Entry {
-        if self.is_busy == 0 { NEVER } else { beginning(self.first_day()) }
+        if self.is_busy == 0 { NEVER } else { self.beginning(self.first_day()) }
     }
 
     /// What that day has.  The next one is today then.
@@ -65,7 +71,7 @@ impl Calendar {
 
     /// The end of the day that was taken last.
     pub fn end(&self) -> Entry {
-        beginning(self.today)
+        self.beginning(self.today)
     }
 
     /// The memory of the day that was taken last, to be used again.
@@ -77,9 +83,4 @@ impl Calendar {
     pub fn all(&self) -> impl Iterator<Item = &Entry> {
         self.days.iter().flatten()
     }
-}
-
-/// Before all of a day.
-fn beginning(day: u64) -> Entry {
-    Entry { time: day << DAY_BITS, word: 0 }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::calendar::Calendar;
+use super::calendar::{self, Calendar};
 use super::{Entry, NEVER};
 
 /// How many of the soonest events are kept sorted.
@@ -17,6 +17,9 @@ const NEAR: usize = 8;
 
 /// How many of those at the same time.
 const TIES: u8 = 4;
+
+/// A timer that fires after so many other events is asked for.
+pub(super) const LOOKAHEAD: usize = 16;
 
 /// As many as a `u8` can count with those that are looked at, and one more, so that no index needs a check.
 const PLACES: usize = (1 << u8::BITS) + NEAR + 1;
@@ -62,7 +65,17 @@ impl Pending {
     /// Many are to come, of which the later ones wait by day.
     pub(super) fn expect_many(&mut self) {
         self.most = MOST_OF_MANY;
-        self.calendar = Some(Box::default());
+        self.calendar = Some(Box::new(Calendar::new(calendar::NETWORK)));
+    }
+
+    /// Many timers are to come.
+    pub(super) fn expect_timers(&mut self) {
+        self.calendar.get_or_insert_with(|| Box::new(Calendar::new(calendar::TIMERS)));
+    }
+
+    /// One of the sorted ones that is soon taken.
+    pub(super) fn soon(&self) -> Option<Entry> {
+        self.soon[FIRST..].get(usize::from(self.len).checked_sub(LOOKAHEAD)?).copied()
     }
 
     #[inline(always)] // on every hop

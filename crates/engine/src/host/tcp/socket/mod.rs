@@ -175,7 +175,8 @@ impl<P: Profile> Socket<P> {
         let begin = offset_of!(Socket<P>, receiving) - size_of::<Box<dyn CongestionControl>>();
         let sending = offset_of!(Socket<P>, sending);
         let round_trips = offset_of!(Socket<P>, round_trips);
-        [begin..sending + Sending::<P>::OF_RECEIVERS, round_trips..round_trips + 1]
+        let behind = round_trips..round_trips + RoundTrips::<P::Rtt>::OF_RECEIVERS;
+        [begin..sending + Sending::<P>::OF_RECEIVERS, behind]
     };
 
     /// The same of an ACK, at an end that sends.
@@ -221,6 +222,11 @@ impl<P: Profile> Socket<P> {
             config,
             tcb,
         }
+    }
+
+    /// The oldest of what it has sent will be needed soon.
+    pub fn fetch_sent(&self) {
+        self.sending.scoreboard.fetch();
     }
 
     /// Waits for a SYN, as the receiving application's socket; it never sends data, so that it

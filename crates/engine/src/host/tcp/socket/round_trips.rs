@@ -1,5 +1,7 @@
 //! How long a round trip takes, and with it the retransmission timeout (RFC 6298).
 
+use std::mem::offset_of;
+
 use crate::base::ring::Ring;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -62,6 +64,9 @@ pub(super) struct RoundTrips<R> {
 }
 
 impl<R: RttEstimation> RoundTrips<R> {
+    /// So many bytes of it does an end ask for that only receives.
+    pub(super) const OF_RECEIVERS: usize = offset_of!(RoundTrips<R>, once_from);
+
     /// `initial_rtt`: the estimate before the first sample.
     pub(super) fn new(config: &Config, initial_rtt: Time) -> Self {
         let estimator = R::new(initial_rtt, config.min_rto);
