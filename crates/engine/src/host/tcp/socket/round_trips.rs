@@ -245,6 +245,10 @@ impl<R: RttEstimation> RoundTrips<R> {
         if !self.history.is_empty() {
             return acked;
         }
+        if acked.is_some_and(|[_, last]| last.len == 0) {
+            // A SYN: most connections remember nothing else here.
+            self.history = Ring::default();
+        }
         for segment in scoreboard.from(self.once_from).take_while(|segment| segment.end() <= ack) {
             let entry = Sent::once(segment);
             self.once_from = segment.end();
