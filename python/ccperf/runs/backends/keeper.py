@@ -19,6 +19,8 @@ from collections.abc import Callable
 from typing import NoReturn
 
 _SET_PDEATHSIG, _SET_CHILD_SUBREAPER = 1, 36
+#: Found once, not in each child.
+_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 #: So long those that are left may take to end.
 PATIENCE_S = 5.0
 
@@ -76,8 +78,8 @@ def _become_child(*pipe: int) -> None:
 
 
 def _control(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    if _prctl:
+        _prctl(option, value, 0, 0, 0)
 
 
 def _ended(child: int) -> int | None:

@@ -84,7 +84,7 @@ class Native:
         from ccperf.runs.backends import sandbox
 
         try:
-            sandbox.load(scenario.lowered(), user_code)
+            sandbox.load(scenario, user_code)
         except RunError as error:
             raise UsageError("", str(error)) from None
         self._loads.add(key)
@@ -99,16 +99,16 @@ class Native:
     ) -> Recording:
         from ccperf.runs.recording import Recording
 
-        lowered = scenario.lowered()
         if not user_code:
             user_code = backends.user_code(scenario.user_code, self)
         if user_code:
             from ccperf.runs.backends import sandbox
 
-            found = sandbox.simulate(lowered, user_code, packets=packets, progress=progress)
+            found = sandbox.simulate(scenario, user_code, packets=packets, progress=progress)
             if progress:
                 progress(1.0)
             return _of_user_code(found, scenario)
+        lowered = scenario.lowered()
         if self.threads > 1 and not packets and (tables := self._in_parts(lowered, progress)):
             if progress:
                 progress(1.0)

@@ -17,7 +17,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ccperf.runs.backends import Progress
+    from ccperf.scenario.canonical import Runnable
 
 #: Seconds of wall clock without progress in simulated time; for the import of a module (which may
 #: be a large one) and the making of an object; and for the whole run.
@@ -59,17 +60,19 @@ _LARGEST_ERROR = 2**24
 #: What is read at a time; then one looks at the clock.
 _PIECE = 2**24
 _MONITOR = struct.Struct("=QQQ")
+#: How a file of user code's is opened: no link is followed, no pipe waited for.
+_AS_IT_IS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _POLL_S = 0.05
 
 
 def simulate(
-    lowered: str,
+    scenario: Runnable,
     user_code: Mapping[str, str],
     *,
     packets: Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Table]:
-    """Run a lowered scenario in another process and return its tables.
+    """Run a scenario in another process and return its tables.
 
     `user_code`: the user's algorithms in it, sorted by name, each with the SHA-256 of its files.
 
@@ -79,7 +82,7 @@ def simulate(
     """
     trace = None if packets is None else str(packets.absolute())
     with _Folder() as folder:
-        watch = _run(folder, lowered, user_code, {"packets": trace}, progress)
+        watch = _run(folder, scenario, user_code, {"packets": trace}, progress)
         try:
             return _tables(folder)
         except Exception as error:  # whatever user code has put there
@@ -93,27 +96,26 @@ def share_memory(runs_at_a_time: int) -> None:
     _runs_at_a_time = max(1, runs_at_a_time)
 
 
-def load(lowered: str, user_code: Mapping[str, str]) -> None:
+def load(scenario: Runnable, user_code: Mapping[str, str]) -> None:
     """Load the user's algorithms of a scenario in another process, and make their objects.
 
     Raises as :func:`simulate` does, before anything has run.
     """
     with _Folder() as folder:
-        _run(folder, lowered, user_code, {"packets": None, "load_only": True}, None)
+        _run(folder, scenario, user_code, {"packets": None, "load_only": True}, None)
 
 
 def _run(
     folder: _Folder,
-    lowered: str,
+    scenario: Runnable,
     user_code: Mapping[str, str],
     options: Mapping[str, object],
     progress: Progress | None,
 ) -> _Watch:
     """Run a process to its end; its results are in the folder then."""
-    described = json.loads(lowered)
+    stop_ns = _native.parse_time(scenario.parsed["stop_time"])
     job = {
-        "lowered": lowered,
-        "seed": described["seed"],
+        "seed": scenario.parsed["seed"],
         "user_code": dict(user_code),
         "path": [os.getcwd(), *sys.path],
         "memory": folder.memory,
@@ -121,10 +123,11 @@ def _run(
         "is_confined": bool(os.environ.get(CONFINED)),
         **options,
     }
+    (folder.path / "lowered.json").write_text(scenario.lowered())
     (folder.path / "job.json").write_text(json.dumps(job))
     environment = _environment(folder.path if job["is_confined"] else None)
     process = warm.run(_own_path(), str(folder.path), environment)
-    watch = _Watch(folder.monitor, list(user_code), described["stop_ns"])
+    watch = _Watch(folder.monitor, list(user_code), stop_ns)
     try:
         status = watch.until_end(process, progress)
     finally:
@@ -183,11 +186,12 @@ def _tables(folder: _Folder) -> dict[str, Table]:
     """The tables that the worker has left, as data: Parquet cannot carry code."""
     found: dict[str, Table] = {}
     left = folder.memory
-    for name in recording.TABLES:
-        file = folder.read(f"{TABLES}/{name}.parquet", left)
-        if file is not None:
-            left -= len(file)
-            found[name] = decode_table(name, file, most=folder.memory)
+    with folder.opened(TABLES) as tables:
+        for name in recording.TABLES:
+            file = folder.read(f"{name}.parquet", left, tables)
+            if file is not None:
+                left -= len(file)
+                found[name] = decode_table(name, file, most=folder.memory)
     return found
 
 
@@ -228,24 +232,35 @@ class _Folder:
         except OSError:
             return False
 
-    def read(self, name: str, most: int) -> bytes | None:
-        """A file of at most so many bytes; None if there is none.
+    @contextlib.contextmanager
+    def opened(self, name: str) -> Iterator[int]:
+        """A folder in it, held open.
 
         Raises :class:`~ccperf.runs.recording.RecordingError` for anything else.
         """
-        inner, _, file_name = name.rpartition("/")
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with contextlib.ExitStack() as opened:
-            try:
-                at = self._file
-                if inner:
-                    at = os.open(inner, flags | os.O_DIRECTORY, dir_fd=at)
-                    opened.callback(os.close, at)
-                file = opened.enter_context(open(os.open(file_name, flags, dir_fd=at), "rb"))
-            except FileNotFoundError:
-                return None
-            except OSError as error:
-                raise RecordingError(f"{name}: {error.strerror}") from None
+        try:
+            file = os.open(name, _AS_IT_IS | os.O_DIRECTORY, dir_fd=self._file)
+        except OSError as error:
+            raise RecordingError(f"{name}: {error.strerror}") from None
+        try:
+            yield file
+        finally:
+            os.close(file)
+
+    def read(self, name: str, most: int, at: int | None = None) -> bytes | None:
+        """A file of at most so many bytes, there or `at` a folder in there; None if there is none.
+
+        Raises :class:`~ccperf.runs.recording.RecordingError` for anything else.
+        """
+        place = self._file if at is None else at
+        # Of most names there is no file, and an exception for each takes longer than to read one.
+        if not os.access(name, os.F_OK, dir_fd=place, follow_symlinks=False):
+            return None
+        try:
+            opened = os.open(name, _AS_IT_IS, dir_fd=place)
+        except OSError as error:
+            raise RecordingError(f"{name}: {error.strerror}") from None
+        with open(opened, "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise RecordingError(f"{name} is no regular file")
             pieces, left = [], most

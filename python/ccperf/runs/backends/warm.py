@@ -178,8 +178,9 @@ def _work(request: Mapping[str, Any], stderr: int) -> NoReturn:
     os.close(stderr)
     with contextlib.suppress(OSError):
         os.chdir(request["here"])
-    os.environ.clear()
-    os.environ.update(request["environment"])
+    if os.environ != request["environment"]:
+        os.environ.clear()
+        os.environ.update(request["environment"])
     sys.argv.append(request["folder"])
     _shake()
     start(request["folder"])

@@ -27,6 +27,7 @@ from ccperf.runs.recording import Recording
 def main(folder: Path) -> None:
     """Run the job in `folder`; leave the tables there, or the text of an error."""
     job = json.loads((folder / "job.json").read_text())
+    lowered = (folder / "lowered.json").read_text()
     _limit_resources(job["memory"])
     if job["is_confined"]:
         _confine(folder, job["packets"])
@@ -35,7 +36,7 @@ def main(folder: Path) -> None:
     loading.warnings = bool(job.get("load_only"))
     try:
         held = Held(job["user_code"])
-        simulation = _native.Simulation(job["lowered"], job["packets"], folder / "monitor")
+        simulation = _native.Simulation(lowered, job["packets"], folder / "monitor")
         held.loaded()
         if job.get("load_only"):
             (folder / job["tables"]).mkdir()
