@@ -46,7 +46,7 @@ MORE, LESS = 0.01, 0.03
 OTHER_COMPILER = 0.1
 
 #: So many scenarios are counted by valgrind: a second each.
-NATIVE = 6
+NATIVE = 8
 
 #: Loads the engine without Python's package, whose modules take longer than the simulation.
 _PROGRAM = """

@@ -92,6 +92,10 @@ def counted() -> dict[str, Scenario]:
         "one flow, BBR": _pipe("TcpBbr", "100Mbps", "20ms", 1, "167p", "1Gbps", "2s"),
         "16 flows": _pipe("TcpNewReno", "10Gbps", "1ms", 16, "833p", "40Gbps", "40ms"),
         "100 flows": _pipe("TcpNewReno", "1Gbps", "20ms", 100, "1667p", "8Gbps", "300ms"),
+        "100 flows, BBR": _pipe("TcpBbr", "1Gbps", "20ms", 100, "1667p", "8Gbps", "300ms"),
+        "2,500 living flows": growth.Case(2_500, "shared")
+        .scenario()
+        .model_copy(update={"stop_time": "120ms"}),
         "fat tree, DCTCP, RED as a step": web_search(8, "2ms"),
     } | {
         name: catalogue.get(experiment).scenario(tested, stop_time=stop_time, **parameters)

@@ -70,8 +70,8 @@ fn dumbbell(flows: usize, of_bottleneck: &Value, of_flow: &Value) -> Value {
 }
 
 /// Hosts at a switch that marks, with transfers between them.
-fn star() -> Value {
-    let names: Vec<_> = (0..8).map(|i| format!("h{i}")).collect();
+fn star(hosts: usize, transfers: usize) -> Value {
+    let names: Vec<_> = (0..hosts).map(|i| format!("h{i}")).collect();
     let marks = json!({"type": "RedQueueDisc", "attributes": {
         "MinTh": "20", "MaxTh": "20", "QW": "1", "UseEcn": "true", "UseHardDrop": "false"}});
     let link = |name: &String| {
@@ -83,7 +83,27 @@ fn star() -> Value {
     json!({"nodes": nodes, "links": links, "stop_time": "50ms",
            "stacks": [{"name": "dc", "cc": {"type": "TcpDctcp"}, "tcp": {"MinRto": "5ms"}}],
            "workloads": [{"name": "web", "stack": "dc", "sizes": {"type": "WebSearch"},
-                          "arrivals": {"type": "Poisson", "load": 0.5, "count": 60}}]})
+                          "arrivals": {"type": "Poisson", "load": 0.5, "count": transfers}}]})
+}
+
+/// So many transfers that go on until the end, all between two hosts, with four segments in flight each.
+fn crowd(transfers: u32) -> Value {
+    let starts: Vec<_> = (0..transfers).map(|i| format!("{}us", 10 * i)).collect();
+    let queue = json!({"qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "20000p"}}});
+    let link = |ends: [&str; 2]| {
+        json!({"name": ends.join("_"), "ends": ends, "rate": "10Gbps", "delay": "200us",
+               "forward": queue, "reverse": queue})
+    };
+    json!({"nodes": ["s", "left", "right", "d"],
+           "links": [link(["s", "left"]), link(["left", "right"]), link(["right", "d"])],
+           "stop_time": "80ms",
+           "stacks": [{"name": "reno", "cc": {"type": "TcpNewReno"},
+                       "tcp": {"SegmentSize": "1448", "RcvBufSize": "5792"}}],
+           "workloads": [{"name": "crowd", "stack": "reno", "write": "5792B",
+                          "sizes": {"type": "Constant", "bytes": "1000000000B"},
+                          "arrivals": {"type": "Times", "times": starts},
+                          "pairs": {"type": "Listed", "pairs": [["s", "d"]]}}],
+           "recording": {"flows": "none", "links": "none"}})
 }
 
 fn merge(into: &mut Value, fields: &Value) {
@@ -129,10 +149,13 @@ fn scenarios() -> Vec<(&'static str, Value)> {
         ("five flows, CoDel", dumbbell(5, &before("50Mbps", "CoDelQueueDisc", "1p"), &plain)),
         ("five flows, FqCoDel", dumbbell(5, &before("50Mbps", "FqCoDelQueueDisc", "1p"), &plain)),
         ("forty flows", dumbbell(40, &at("400Mbps"), &plain)),
+        ("forty flows, BBR", dumbbell(40, &at("400Mbps"), &under("TcpBbr"))),
         ("changing link", changing),
         ("ping beside a flow", pinging),
         ("datagrams", of_datagrams),
-        ("data centre", star()),
+        ("data centre", star(8, 60)),
+        ("large data centre", star(300, 1_000)),
+        ("thousands of flows", crowd(2_500)),
     ]
 }
 

@@ -38,6 +38,7 @@ const STRING: i64 = 1;
 
 /// Zstd's level: level 1 saves a twelfth of the time and takes a twenty-fifth more room.
 const LEVEL: i32 = 3;
+
 thread_local! {
     /// Made once: to make it and let it go takes longer than to compress a small table.
     static ZSTD: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
