@@ -57,7 +57,7 @@ def page() -> str:
         *(_campaign(found["campaign"]) if "campaign" in found else ()),
         *_goals(found),
         *_start(found["start"]),
-        *_earlier(found["pairs"]),
+        *_earlier(found["pairs"], found["pairs_guided"]),
     ]
     return "\n\n".join(parts)
 
@@ -230,25 +230,30 @@ def _start(part: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def _earlier(part: Mapping[str, Any]) -> Iterator[str]:
+def _earlier(part: Mapping[str, Any], guided: Mapping[str, Any]) -> Iterator[str]:
     yield "## Against an earlier self"
     yield (
-        "`python -m benchmarks.pairs REVISION` builds the engines of an earlier revision and of "
-        "this one, each as its checkout does, and runs both in turns. A change that costs 1 % more "
-        "instructions fails `tests/test_instructions.py`, on any machine."
+        "`python -m benchmarks.pairs REVISION` runs the engines of an earlier revision and of this "
+        "one in turns, each built as its checkout does (`make setup`) or, with "
+        "`--profile-guided`, as a wheel is. A change that costs 1 % more instructions fails "
+        "`tests/test_instructions.py`, on any machine."
     )
     yield _command("python -m benchmarks.pairs REVISION", part)
+    yield _command("python -m benchmarks.pairs REVISION --profile-guided", guided)
     rows = (
         [
             name,
-            f"{row['before_s']:.3f}",
-            f"{row['s']:.3f}",
-            f"{row['least']:.2f}",
-            f"{row['median']:.2f}",
+            *(f"{row[key]:.3f}" for key in ("before_s", "s")),
+            *(
+                f"{one['values'][name][key]:.2f}"
+                for one in (part, guided)
+                for key in ("least", "median")
+            ),
         ]
         for name, row in part["values"].items()
     )
-    yield _table(["scenario", "s before", "s", "times as fast, least", "median"], rows)
+    head = ["scenario", "s before", "s", "times as fast, least", "median"]
+    yield _table([*head, "as wheels, least", "median"], rows)
 
 
 def _command(command: str, part: Mapping[str, Any]) -> str:

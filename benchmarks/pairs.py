@@ -231,9 +231,9 @@ def main() -> None:
             values[scenario.stem] = row
             print(f"{scenario.stem:29}" + "".join(f"{x:10g}" for x in row.values()), flush=True)
     if args.record:
-        guide = ", each guided by a profile" if args.profile_guided else ""
-        by = f"CPU time, {args.repeats} pairs beside {earlier.name}, {args.cc}{guide}"
-        figures.record("pairs", by, values)
+        part = "pairs_guided" if args.profile_guided else "pairs"
+        by = f"CPU time, {args.repeats} pairs beside {earlier.name}, {args.cc}"
+        figures.record(part, by, values)
 
 
 if __name__ == "__main__":
