@@ -123,7 +123,7 @@ def _run(
         "is_confined": bool(os.environ.get(CONFINED)),
         **options,
     }
-    (folder.path / "lowered.json").write_text(scenario.lowered())
+    (folder.path / "lowered.json").write_text(scenario.lowered(), encoding="utf-8")
     (folder.path / "job.json").write_text(json.dumps(job))
     environment = _environment(folder.path if job["is_confined"] else None)
     process = warm.run(_own_path(), str(folder.path), environment)
@@ -252,12 +252,10 @@ class _Folder:
 
         Raises :class:`~ccperf.runs.recording.RecordingError` for anything else.
         """
-        place = self._file if at is None else at
-        # Of most names there is no file, and an exception for each takes longer than to read one.
-        if not os.access(name, os.F_OK, dir_fd=place, follow_symlinks=False):
-            return None
         try:
-            opened = os.open(name, _AS_IT_IS, dir_fd=place)
+            opened = os.open(name, _AS_IT_IS, dir_fd=self._file if at is None else at)
+        except FileNotFoundError:
+            return None
         except OSError as error:
             raise RecordingError(f"{name}: {error.strerror}") from None
         with open(opened, "rb") as file:

@@ -27,7 +27,7 @@ from ccperf.runs.recording import Recording
 def main(folder: Path) -> None:
     """Run the job in `folder`; leave the tables there, or the text of an error."""
     job = json.loads((folder / "job.json").read_text())
-    lowered = (folder / "lowered.json").read_text()
+    lowered = (folder / "lowered.json").read_text(encoding="utf-8")
     _limit_resources(job["memory"])
     if job["is_confined"]:
         _confine(folder, job["packets"])

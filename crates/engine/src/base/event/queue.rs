@@ -361,6 +361,10 @@ mod tests {
                 let (mut list, mut x, mut lane) = (Vec::new(), 7_u32, Vec::new());
                 for round in 0..30_000_u32 {
                     x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    if round == 20_000 {
+                        // Endpoints become many in the middle of a run, when others wait already.
+                        queue.expect_timers();
+                    }
                     let delay = Time(u64::from(x) >> (32 - spread) >> (x % 7));
                     if round % 1_000 < 600 {
                         list.push(queue.schedule(delay, start(1)));
