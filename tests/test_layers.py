@@ -30,7 +30,7 @@ base.pair_table     : base.mix
 packet.path_monitor : base.pair_table base.time
 packet              : base.fetch base.seq base.time packet.flow_monitor packet.path_monitor
 packet.verdict      :
-base.event          : base.mix base.time
+base.event          : base.fetch base.mix base.time
 base.rng            : base.math
 lowered             : base.rng base.time
 packet.capture      : base.time packet

@@ -176,6 +176,8 @@ pub enum Event {
 
 /// Bits of an event: who is called, and the rest.
 const EVENT_BITS: u32 = 28;
+/// Those that are left for its number.
+pub const NUMBER_BITS: u32 = 64 - EVENT_BITS;
 const INDEX_BITS: u32 = EVENT_BITS - 3;
 const INDEX: u32 = (1 << INDEX_BITS) - 1;
 

@@ -103,8 +103,8 @@ pub struct Network {
     pub looks_ahead: bool,
     /// Of hosts that ask for packets, by node.
     pull_queues: HashMap<u32, PullQueue>,
-    /// Where packets from other parts of the network wait, by how long they fly.
-    foreign_lanes: Vec<(Time, u32)>,
+    /// Where packets wait that come from other parts of the network, or might have left this one, by how long they fly.
+    marked_lanes: Vec<(Time, u32)>,
 }
 
 impl Network {
@@ -132,7 +132,7 @@ impl Network {
             is_crowded: false,
             looks_ahead: false,
             pull_queues: HashMap::new(),
-            foreign_lanes: Vec::new(),
+            marked_lanes: Vec::new(),
         }
     }
 

@@ -15,8 +15,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
 use crate::base::error::Error;
-use crate::base::event::Key;
 use crate::base::event::journal::{Arrival, Foreign, History, Lost, Origin, Ranks};
+use crate::base::event::{Key, NUMBER_BITS};
 use crate::base::fetch::fetch;
 use crate::base::time::Time;
 use crate::lowered::Lowered;
@@ -52,8 +52,8 @@ struct Board {
 struct Side {
     /// When its next event is due, or that of another part because of it.
     next: AtomicU64,
-    /// The first chapter that it remembers.
-    oldest: AtomicUsize,
+    /// From when on it remembers everything.
+    oldest: AtomicU64,
     /// How many there are in `over`.
     overs: AtomicUsize,
     /// Transfers whose ends there are over.
@@ -96,26 +96,21 @@ impl Mail {
 fn pack(crossing: &mut Crossing, before: Origin) {
     crossing.before_time = before.by.time;
     crossing.before_by = before.by.number;
-    crossing.before_chapter = before.chapter as u32;
     crossing.before = (before.part as u64) << NUMBER_BITS | before.number;
 }
 
 fn unpack(crossing: &Crossing) -> Option<Origin> {
     let by = Key { time: crossing.before_time, number: crossing.before_by };
-    let chapter = crossing.before_chapter as usize;
     let (part, number) =
         (crossing.before >> NUMBER_BITS, crossing.before & ((1 << NUMBER_BITS) - 1));
-    (crossing.before > 0).then_some(Origin { part: part as usize, by, chapter, number })
+    (crossing.before > 0).then_some(Origin { part: part as usize, by, number })
 }
-
-/// Numbers of events have as many bits at most.
-const NUMBER_BITS: u32 = 40;
 
 impl Board {
     fn new(parts: usize) -> Self {
         let side = || Side {
             next: AtomicU64::new(u64::MAX),
-            oldest: AtomicUsize::new(0),
+            oldest: AtomicU64::new(0),
             overs: AtomicUsize::new(0),
             over: Mutex::default(),
             is_over: Mutex::default(),
@@ -158,12 +153,11 @@ impl From<Lost> for Failed {
     }
 }
 
-/// So many rows for each port are kept of what has scheduled what, of 16 bytes each: those of some
-/// thousand windows.
-const ROWS: usize = 1 << 12;
+/// For so many events of each port is kept what has scheduled them, in 8 bytes each: those of some thousand windows.
+const EVENTS: usize = 1 << 12;
 
 /// In small networks, where whole runs may be in lockstep: 4 MB.
-const LEAST_ROWS: usize = 1 << 18;
+const LEAST_EVENTS: usize = 1 << 19;
 
 /// Windows between two calls of who watches.
 const UNWATCHED: usize = 256;
@@ -284,7 +278,7 @@ impl<'a> Part<'a> {
         let board = &shared.boards[own];
         *board.history.write().unwrap_or_else(PoisonError::into_inner) = {
             let ports = part_of_port.iter().filter(|&&part| part == own).count();
-            History::new(common, (ports * ROWS).next_power_of_two().max(LEAST_ROWS))
+            History::new(common, (ports * EVENTS).next_power_of_two().max(LEAST_EVENTS))
         };
         board.sides[0].next.store(simulation.next_time().0, Relaxed);
         Ok(Part {
@@ -340,18 +334,22 @@ impl<'a> Part<'a> {
         history.add_foreign(&self.foreign);
         self.foreign.clear();
         self.simulation.end_window(&mut history);
-        oldest.store(history.chapters()[0], Relaxed);
-        let mut soonest = self.simulation.next_time();
+        oldest.store(history.oldest().0, Relaxed);
+        let mut soonest = Time::MAX;
         let mut mail: Vec<_> = mail.iter().map(lock).collect();
         self.simulation.take_leaving(|mut crossing, beside| {
             soonest = soonest.min(crossing.due);
-            let by = Key { time: crossing.sent(), number: crossing.by };
-            if let Some(before) = history.origin(self.own, by) {
-                pack(&mut crossing, before);
-            }
+            crossing.by = history.drawn_by(crossing.number);
+            history.fetch(crossing.by);
             mail[partition.part_of_port[crossing.next_port()]].push(crossing, beside);
         });
-        next.store(soonest.0, Relaxed);
+        for crossing in mail.iter_mut().flat_map(|mail| &mut mail.packets) {
+            let by = Key { time: crossing.sent(), number: crossing.by };
+            if let Some(before) = history.origin(self.own, by) {
+                pack(crossing, before);
+            }
+        }
+        next.store(soonest.min(self.simulation.next_time()).0, Relaxed);
         let finished = self.simulation.take_finished();
         if !finished.is_empty() || overs.load(Relaxed) > 0 {
             let mut over = lock(over);
@@ -386,15 +384,17 @@ impl<'a> Part<'a> {
             .collect();
         let histories: Vec<_> = histories.iter().map(|history| &**history).collect();
         let oldest = |board: &Board| board.sides[side].oldest.load(Relaxed);
-        let oldest = boards.iter().map(oldest).max().unwrap_or(0);
-        let chapter = histories[self.own].chapters()[1];
+        let oldest = Time(boards.iter().map(oldest).max().unwrap_or(0));
+        if histories.iter().any(|history| !history.remembers(oldest)) {
+            return Err(Lost::Forgotten.into());
+        }
         let all = || {
             let all = mail.iter().enumerate();
             all.flat_map(|(part, mail)| mail.packets.iter().map(move |one| (part, one)))
         };
         let arrivals = all().map(|(part, crossing)| {
             let by = Key { time: crossing.sent(), number: crossing.by };
-            let origin = Origin { part, by, chapter, number: crossing.number };
+            let origin = Origin { part, by, number: crossing.number };
             Arrival { time: crossing.due, origin, before: unpack(crossing) }
         });
         self.ranks.place(arrivals, oldest, &histories, &mut self.placed)?;

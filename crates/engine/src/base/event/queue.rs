@@ -12,8 +12,8 @@ pub use heads::HEADS;
 use heads::{Heads, sooner};
 use pending::Pending;
 
-use super::journal::{History, Journal, ROOM};
-use super::{EVENT_BITS, Entry, Event, Key, Token};
+use super::journal::{History, Journal};
+use super::{Entry, Event, Key, NUMBER_BITS, Token};
 use crate::base::time::Time;
 
 const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
@@ -198,8 +198,9 @@ impl EventQueue {
     /// From now on it is noted which event draws which numbers.  Returns the first number that is drawn from now on;
     /// those before are the same in all parts.
     pub fn keep_journal(&mut self) -> u64 {
-        self.journal = Some(Box::default());
-        self.next_number += ROOM;
+        let journal = Journal::new(self.next_number);
+        self.next_number = journal.common();
+        self.journal = Some(Box::new(journal));
         self.next_number
     }
 
@@ -208,22 +209,10 @@ impl EventQueue {
     pub fn note_running(&mut self) -> bool {
         let Some(journal) = &mut self.journal else { return false };
         // Between its numbers and those of the event before there is room for those of other parts.
-        match journal.note(self.now, self.next_number) {
-            Some(next) => self.next_number = next,
-            None => return self.note_in_more_room(),
-        }
+        let (now, next) = (self.now, self.next_number);
+        self.next_number =
+            journal.note(now, next).unwrap_or_else(|| journal.note_slowly(now, next));
         true
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_in_more_room(&mut self) -> bool {
-        self.journal.as_mut().is_some_and(|journal| {
-            journal.grow();
-            let next = journal.note(self.now, self.next_number);
-            self.next_number = next.unwrap_or(self.next_number);
-            true
-        })
     }
 
     #[cold]
@@ -232,18 +221,17 @@ impl EventQueue {
         self.note_running();
     }
 
-    /// A window of time begins, and with it a chapter.
-    pub fn begin_chapter(&mut self, start: Time) {
+    /// A window of time begins.
+    pub fn begin_window(&mut self, start: Time) {
         if let Some(journal) = &mut self.journal {
             journal.begin(start, self.next_number);
         }
     }
 
-    /// It ends, and is put into `history`.
-    pub fn end_chapter(&mut self, history: &mut History) {
+    /// It is over, and is put into `history`.
+    pub fn end_window(&mut self, history: &mut History) {
         if let Some(journal) = &mut self.journal {
-            journal.end(self.next_number, history);
-            self.next_number += ROOM;
+            self.next_number = journal.end(self.next_number, history);
         }
     }
 
@@ -269,7 +257,7 @@ impl EventQueue {
 
     /// Whether numbers still fit beside their events.
     pub fn has_numbers(&self) -> bool {
-        self.next_number >> (64 - EVENT_BITS) == 0
+        self.next_number >> NUMBER_BITS == 0
     }
 }
 

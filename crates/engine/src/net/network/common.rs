@@ -1,7 +1,6 @@
 //! What all ports share: the clock, the packets, the wires, the trace.
 
 use super::added_delays::AddedDelays;
-use super::crossing::Leaving;
 use super::forwarding::Forwarding;
 use super::lanes::{Flight, Lanes, Transmission};
 use crate::base::event::{DisciplineEvent, Event, EventQueue, PortEvent};
@@ -34,8 +33,6 @@ pub struct Common {
     pub flights: Lanes<Flight>,
     /// Ends of transmissions that somebody waits for.
     pub transmissions: Lanes<Transmission>,
-    /// Those of them that leave this part of the network; they are here until [`super::Network::take_leaving`].
-    pub leaving: Vec<Leaving>,
     /// By port, whether it is in this part.
     pub is_here: Vec<bool>,
     pub added_delays: AddedDelays,
@@ -65,7 +62,6 @@ impl Common {
             packets: PacketPool::default(),
             flights: Lanes::default(),
             transmissions: Lanes::default(),
-            leaving: Vec::new(),
             is_here: Vec::new(),
             added_delays: AddedDelays::default(),
             forwarding,

@@ -7,20 +7,8 @@ use crate::base::time::Time;
 use crate::net::routing::NextHop;
 use crate::packet::{Beside, Packet};
 
-/// A packet that has left, still in the memory of its part.
-#[derive(Clone, Copy, Debug)]
-pub struct Leaving {
-    pub flight: Flight,
-    /// From the beginning of its transmission to the far end.
-    pub duration: Time,
-    /// Of its arrival.
-    pub key: Key,
-    /// The event that has sent it.
-    pub by: Key,
-}
-
-/// The same with all that goes with it but what is kept beside it: two cache lines, for to get one from another core is what a
-/// crossing costs.
+/// A packet that leaves, with all that goes with it but what is kept beside it: two cache lines, for to get one from another
+/// core is what a crossing costs.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Crossing {
@@ -31,12 +19,12 @@ pub struct Crossing {
     duration: u32,
     port: u32,
     next: NextHop,
-    /// Of what has scheduled the event that has sent it: in which chapter that was.
-    pub before_chapter: u32,
-    /// What its arrival has drawn, and the number of the event that has sent it.
+    /// What its arrival has drawn.
     pub number: u64,
+    /// The number of the event that has sent it; from here on it is for who looks that up.
     pub by: u64,
-    /// Likewise: when, its number, and what it has drawn, with its part above that; 0: nobody knows.
+    /// Of what has scheduled that event: when, its number, and what it has drawn, with its part above that; 0: nobody
+    /// knows.
     pub before_time: Time,
     pub before_by: u64,
     pub before: u64,
@@ -60,8 +48,9 @@ impl Crossing {
 }
 
 /// No duration is so long: it marks the lanes of packets that have come from other parts, in which they are in the order of
-/// their keys as in every lane.
+/// their keys as in every lane; and of those that might have left.
 const FOREIGN: u64 = 1 << 63;
+const FROM_APART: u64 = 1 << 62;
 
 /// Most packets have one of two sizes on links of a few rates.
 const LANES_KNOWN: usize = 8;
@@ -71,7 +60,6 @@ impl Network {
     pub fn divide(&mut self, is_here: Vec<bool>, may_leave: &[bool]) {
         for (port, _) in self.ports.iter_mut().zip(may_leave).filter(|(_, leaves)| **leaves) {
             port.transmitter.let_leave();
-            port.attend(false);
         }
         self.common.is_here = is_here;
     }
@@ -81,10 +69,14 @@ impl Network {
         self.is_arrival_plain && self.fragmentation.is_none() && !self.common.holds_back
     }
 
-    /// Packets that have left since the last call, in the order in which they did, with what is kept beside them, if something is.
+    /// What was sent where packets may leave since the last call, in that order: those that stay wait here for their arrival, and
+    /// the others are given away, with what is kept beside them, if something is.
     pub fn take_leaving(&mut self, mut give: impl FnMut(Crossing, Option<Beside>)) {
-        let mut all = std::mem::take(&mut self.common.leaving);
-        for Leaving { flight, duration, key, by } in all.drain(..) {
+        while let Some((flight, duration, key)) = self.common.flights.take_apart() {
+            if self.common.is_here.get(flight.next.index()) != Some(&false) {
+                self.wait(flight, Time(duration.0 | FROM_APART), key);
+                continue;
+            }
             let packet = self.common.packets[flight.id];
             let beside = (packet.beside > 0).then(|| {
                 let mut beside = Beside::default();
@@ -98,16 +90,14 @@ impl Network {
                 duration: duration.0 as u32,
                 port: flight.port,
                 next: flight.next,
-                before_chapter: 0,
                 number: key.number,
-                by: by.number,
+                by: 0,
                 before_time: Time::ZERO,
                 before_by: 0,
                 before: 0,
             };
             give(crossing, beside);
         }
-        self.common.leaving = all;
     }
 
     /// A packet comes from another part, and arrives under this key.
@@ -117,15 +107,18 @@ impl Network {
         if let Some(beside) = beside {
             self.common.packets.set_beside(id, beside);
         }
-        let flight = Flight { id, port, next };
-        let duration = Time(u64::from(duration) | FOREIGN);
+        self.wait(Flight { id, port, next }, Time(u64::from(duration) | FOREIGN), key);
+    }
+
+    /// A packet that arrives under this key waits in the lane of this duration.
+    fn wait(&mut self, flight: Flight, duration: Time, key: Key) {
         let (flights, events) = (&mut self.common.flights, &mut self.common.events);
-        let known = self.foreign_lanes.iter().position(|known| known.0 == duration);
+        let known = self.marked_lanes.iter().position(|known| known.0 == duration);
         let at = known.unwrap_or_else(|| {
-            self.foreign_lanes.truncate(LANES_KNOWN - 1);
-            self.foreign_lanes.insert(0, (duration, 0));
+            self.marked_lanes.truncate(LANES_KNOWN - 1);
+            self.marked_lanes.insert(0, (duration, 0));
             0
         });
-        flights.start(&mut self.foreign_lanes[at].1, duration, key, flight, events);
+        flights.start(&mut self.marked_lanes[at].1, duration, key, flight, events);
     }
 }

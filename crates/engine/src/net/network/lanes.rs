@@ -73,6 +73,9 @@ impl<T: Waits> Lane<T> {
 /// Nothing waits so long.
 const ALONE: Time = Time(u64::MAX);
 
+/// Of what may be for another part of the network: it waits apart, until [`Lanes::take_apart`].
+pub const APART: u32 = u32::MAX;
+
 /// What waits equally long is due in the order in which it came, from whichever port.  So it waits in
 /// lanes by this time, and only the head of a lane has an event: networks have few lanes, however many
 /// links.
@@ -81,11 +84,19 @@ pub struct Lanes<T> {
     lanes: Vec<Lane<T>>,
     /// Those for what waits as long as nothing else that have none.
     alone: Vec<u32>,
+    /// What waits apart, and how long.
+    apart: Ring<Waiting<T>>,
+    durations: Ring<Time>,
 }
 
 impl<T> Default for Lanes<T> {
     fn default() -> Self {
-        Lanes { lanes: Vec::new(), alone: Vec::new() }
+        Lanes {
+            lanes: Vec::new(),
+            alone: Vec::new(),
+            apart: Ring::default(),
+            durations: Ring::default(),
+        }
     }
 }
 
@@ -132,22 +143,41 @@ impl<T: Waits> Lanes<T> {
         {
             return place.row.push_back(Waiting { due: Entry::new(key, T::event(*lane)), what });
         }
-        self.begin(lane, duration, key, events);
-        self.lanes[*lane as usize]
-            .row
-            .push_back(Waiting { due: Entry::new(key, T::event(*lane)), what });
+        let (due, row) = self.begin(lane, duration, key, events);
+        row.push_back(Waiting { due, what });
     }
 
-    /// What is to be the last in a lane is its head as well, or every event is queued.  (It is not handed over,
-    /// lest it had to be in memory whenever something starts.)
+    /// What is to be the last in the row that is returned is its head as well, or every event is queued, or it is to wait
+    /// [`APART`].  (It is not handed over, lest it had to be in memory whenever something starts.)
     #[inline(never)]
-    fn begin(&mut self, lane: &mut u32, duration: Time, key: Key, events: &mut EventQueue) {
-        let place = self.choose(lane, duration);
-        if events.plain {
-            events.insert(key, T::event(*lane));
-        } else if place.row.is_empty() {
-            lead::<T>(*lane, Entry::new(key, T::event(*lane)), events);
+    fn begin(
+        &mut self,
+        lane: &mut u32,
+        duration: Time,
+        key: Key,
+        events: &mut EventQueue,
+    ) -> (Entry, &mut Ring<Waiting<T>>) {
+        if *lane == APART {
+            self.durations.push_back(duration);
+            return (Entry::new(key, T::event(0)), &mut self.apart);
         }
+        let place = self.choose(lane, duration);
+        let due = Entry::new(key, T::event(*lane));
+        if events.plain {
+            events.insert_entry(due);
+        } else if place.row.is_empty() {
+            lead::<T>(*lane, due, events);
+        }
+        (due, &mut place.row)
+    }
+
+    /// The next of what has begun [`APART`], in the order in which it did, how long it waits, and when it is due.
+    pub fn take_apart(&mut self) -> Option<(T, Time, Key)> {
+        let Waiting { due, what } = *self.apart.first()?;
+        let duration = *self.durations.first()?;
+        self.apart.drop_front();
+        self.durations.drop_front();
+        Some((what, duration, due.key()))
     }
 
     /// The same for what waits as long as nothing else, which has a lane to itself.

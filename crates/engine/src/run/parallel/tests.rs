@@ -124,9 +124,15 @@ fn parts_make_what_one_thread_makes() {
 /// Nothing is drawn, and everything happens everywhere at the same nanosecond.
 #[test]
 fn racks_in_lockstep_keep_their_order() {
+    assert_same_in_lockstep("1us", "3ms");
+    // What is remembered of this is of many seconds.
+    assert_same_in_lockstep("400ms", "20s");
+}
+
+fn assert_same_in_lockstep(delay: &str, stop_time: &str) {
     let mut scenario = random_fabric(3);
     let ends: Vec<_> = (0..4).map(|i| format!("h{}_0", i)).collect();
-    let link = |a: &str, b: &str| json!({"name": format!("{a}-{b}"), "ends": [a, b], "rate": "10Gbps", "delay": "1us"});
+    let link = |a: &str, b: &str| json!({"name": format!("{a}-{b}"), "ends": [a, b], "rate": "10Gbps", "delay": delay});
     let mut links: Vec<_> = (0..4).map(|i| link(&format!("h{i}_0"), &format!("rack{i}"))).collect();
     links.extend((0..4).map(|i| link(&format!("rack{i}"), "spine")));
     let flows = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3), (2, 0), (3, 1)].map(|(a, b)| {
@@ -134,6 +140,8 @@ fn racks_in_lockstep_keep_their_order() {
     });
     let racks = (0..4).map(|i| format!("rack{i}"));
     let nodes: Vec<_> = ends.iter().cloned().chain(racks).chain(["spine".to_string()]).collect();
+    scenario["stop_time"] = json!(stop_time);
+    scenario["recording"]["interval"] = json!(delay);
     scenario["nodes"] = json!(nodes);
     scenario["links"] = json!(links);
     scenario["flows"] = json!(flows);

@@ -48,13 +48,13 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::run_until`].
     pub fn run_window(&mut self, start: Time, end: Time) -> Result<bool, Error> {
-        self.network.events().begin_chapter(start);
+        self.network.events().begin_window(start);
         self.run_until(Time(end.0 - 1))
     }
 
     /// The window is over.
     pub fn end_window(&mut self, history: &mut History) {
-        self.network.events().end_chapter(history);
+        self.network.events().end_window(history);
     }
 
     /// Packets that have left in it, in the order in which they did, with what is kept beside them, if something is.

@@ -5,8 +5,7 @@ use super::DelayVariation;
 use crate::base::event::{Event, Key, PortEvent};
 use crate::base::time::{Rate, Time};
 use crate::net::network::common::Common;
-use crate::net::network::crossing::Leaving;
-use crate::net::network::lanes::{Flight, Transmission};
+use crate::net::network::lanes::{APART, Flight, Transmission};
 use crate::net::routing::{NextHop, Place};
 use crate::packet::PacketId;
 
@@ -61,10 +60,8 @@ pub struct Transmitter {
     pub is_plain: bool,
     /// The end of the present transmission is queued as an event.
     is_completion_queued: bool,
-    /// Packets do not all fly equally long: some flows have longer paths, `variation` says how long, or some leave.
+    /// Packets do not all fly equally long: some flows have longer paths, or `variation` says how long.
     is_uneven: bool,
-    /// Some go on in another part of the network.
-    may_leave: bool,
     variation: Option<Box<DelayVariation>>,
 }
 
@@ -77,7 +74,6 @@ impl Transmitter {
             is_plain: false,
             is_completion_queued: false,
             is_uneven: variation.is_some(),
-            may_leave: false,
             busy_until: Key::default(),
             sizes: Sizes::default(),
             delay,
@@ -189,16 +185,17 @@ impl Transmitter {
         let now = common.events.now().time;
         let (mut duration, mut lane) = (tx_time + delay, &mut self.sizes.lane[size]);
         if let Some((added, own)) = common.added_delays.at(port, &common.packets[id]) {
-            (duration, lane) = (duration + added, own);
+            duration += added;
+            if *lane != APART {
+                lane = own;
+            }
         }
         let (flight, events) = (Flight { id, port, next }, &mut common.events);
         if let Some(by) = &mut variation {
             duration = by.flight(now, duration);
         }
         let key = Key { time: now + duration, number: number + 1 };
-        if self.may_leave && common.is_here.get(next.index()) == Some(&false) {
-            common.leaving.push(Leaving { flight, duration, key, by: events.now() });
-        } else if variation.is_some() {
+        if variation.is_some() {
             common.flights.start_alone(key, flight, events);
         } else {
             common.flights.start(lane, duration, key, flight, events);
@@ -210,10 +207,9 @@ impl Transmitter {
         Size(size)
     }
 
-    /// Some of what is sent here goes on in another part of the network.
+    /// Some of what is sent here goes on in another part of the network; its rate stays.
     pub fn let_leave(&mut self) {
-        self.may_leave = true;
-        self.is_uneven = true;
+        self.sizes.lane = [APART; 2];
     }
 
     /// Some flows that begin here have longer paths than others.
@@ -270,7 +266,7 @@ impl Transmitter {
         self.sizes = Sizes {
             tx_time: [tx_time, self.rate.tx_time(bytes)],
             bytes: [last, bytes],
-            lane: [lane, 0],
+            lane: [lane, if lane == APART { APART } else { 0 }],
             end_lane: [end_lane[1], 0],
         };
     }
