@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -46,12 +47,18 @@ def c_balancer(compile_c: Callable[[Path], Path]) -> str:
 
 @pytest.fixture(scope="session")
 def rust_library() -> str:
-    """With the profile of `cargo test`: what that has compiled already is used."""
+    """Against the engine that `make setup` has compiled, which is used where all is asked for as it
+    was then: by the same packages, for each may want features of what they share, and with the same
+    interpreter."""
     if shutil.which("cargo") is None:
         pytest.skip("needs cargo")
-    command = ["cargo", "build", "--quiet", "--locked", "--profile", "test", "--package", "mycca"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    return str(ROOT / "target" / "debug" / "libmycca.so")
+    command = ["cargo", "build", "--quiet", "--locked", "--release"]
+    asked = {**os.environ}
+    for file in (ROOT / "target" / "maturin").glob("pyo3-config-*.txt"):
+        asked["PYO3_CONFIG_FILE"] = str(file)
+    packages = ["--package", "mycca", "--package", "ccperf-py"]
+    subprocess.run([*command, *packages], cwd=ROOT, env=asked, check=True)
+    return str(ROOT / "target" / "release" / "libmycca.so")
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ pub(crate) fn compared(number: usize, same: bool) {
 #: checks sums elsewhere.
 PROFILE = b"""
 [profile.release.package.ccperf-engine]
-opt-level = 2
+opt-level = 1
 codegen-units = 16
 overflow-checks = false
 """
