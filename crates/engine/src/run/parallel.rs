@@ -339,7 +339,7 @@ impl<'a> Part<'a> {
         let mut mail: Vec<_> = mail.iter().map(lock).collect();
         self.simulation.take_leaving(|mut crossing, beside| {
             soonest = soonest.min(crossing.due);
-            crossing.by = history.drawn_by(crossing.number);
+            crossing.by = history.number_by(crossing.number);
             history.fetch(crossing.by);
             mail[partition.part_of_port[crossing.next_port()]].push(crossing, beside);
         });

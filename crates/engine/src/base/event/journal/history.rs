@@ -30,6 +30,43 @@ struct Window {
     count: usize,
 }
 
+/// What ran in the last window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastWindow<'a> {
+    start: Time,
+    first: u64,
+    /// By block.
+    pub(super) rows: &'a [Row],
+    common: u64,
+}
+
+impl<'a> LastWindow<'a> {
+    /// When it ran whose row this is.
+    pub(super) fn time(self, row: &Row) -> Time {
+        row.time_after(self.start)
+    }
+
+    /// From this row on those of what ran at `time`.
+    pub(super) fn rows_at(self, at: usize, time: Time) -> &'a [Row] {
+        let rows = &self.rows[at..];
+        let end = rows.iter().position(|row| self.time(row) != time);
+        &rows[..end.unwrap_or(rows.len())]
+    }
+
+    /// The same by event: the number of each, and its row, but for those that continue it.
+    pub(super) fn events(self, at: usize, time: Time) -> impl Iterator<Item = (usize, u64)> {
+        let rows = self.rows_at(at, time).iter().zip(at..);
+        rows.filter_map(move |(row, at)| {
+            Some((at, row.number(self.first + at as u64, self.common)?))
+        })
+    }
+
+    /// The first number of the block of a row, or of that beyond the last.
+    pub(super) fn number_at(self, at: usize) -> u64 {
+        (self.first + at as u64) * BLOCK
+    }
+}
+
 /// Which events have drawn which numbers, and where those come from that other parts have scheduled.
 #[derive(Debug, Default)]
 pub struct History {
@@ -44,7 +81,7 @@ pub struct History {
     /// The block after the last window.
     next: u64,
     /// Those of the last window.
-    pub(super) last: Vec<Row>,
+    last: Vec<Row>,
     /// By key in each window.
     foreign: Rows<Foreign>,
     /// More than [`SHORT`] lies between the first and the last window: only a row's own tells its time.
@@ -95,7 +132,7 @@ impl History {
     /// Whether all since the beginning of a window is among so many eighths of what is kept.
     fn reaches(&self, window: &Window, eighths: usize) -> bool {
         self.next - window.first <= (self.blocks.len() / 8 * eighths) as u64
-            && self.foreign.reach(window.foreign, self.blocks.len() / 16 / 8 * eighths)
+            && self.foreign.reach(window.foreign, eighths)
     }
 
     /// What has come at the end of the last window.
@@ -116,15 +153,25 @@ impl History {
         self.windows.front().is_none_or(|oldest| oldest.start <= time)
     }
 
-    /// When the last window began, and the number of its first block.
-    pub(super) fn last_window(&self) -> Option<(Time, u64)> {
-        self.windows.back().map(|last| (last.start, last.first))
+    /// What ran in the last window; none if that is forgotten.
+    pub(super) fn last_window(&self) -> Option<LastWindow<'_>> {
+        let &Window { start, first, .. } = self.windows.back()?;
+        Some(LastWindow { start, first, rows: &self.last, common: self.common })
     }
 
     /// Who has scheduled the event with this key; none if that is forgotten, or was the same in all parts.
-    #[inline(always)]
+    #[inline(always)] // so that several that are asked for are waited for at once
     pub fn origin(&self, part: usize, key: Key) -> Option<Origin> {
-        let mut block = key.number / BLOCK;
+        match self.drawn_by(key.number) {
+            Some(by) => Some(Origin { part, by, number: key.number }),
+            None => self.foreign_origin(key),
+        }
+    }
+
+    /// The event that has drawn a number here; none if that is forgotten, or the number was left for other parts.
+    #[inline(always)]
+    fn drawn_by(&self, number: u64) -> Option<Key> {
+        let mut block = number / BLOCK;
         let oldest = self.windows.front()?;
         if block < oldest.first {
             return None;
@@ -132,13 +179,12 @@ impl History {
         let row = |block: u64| Row(self.blocks[self.place(block)]);
         if let Link::Rest(blocks) = row(block).link() {
             block -= blocks;
-        } else if key.number % BLOCK < ROOM {
-            return self.foreign_origin(key);
+        } else if number % BLOCK < ROOM {
+            return None;
         }
-        let row = row(block);
         let start = if self.is_long { self.window_of(block)? } else { oldest }.start;
-        let by = Key { time: row.time_after(start), number: row.number(block, self.common)? };
-        Some(Origin { part, by, number: key.number })
+        let row = row(block);
+        Some(Key { time: row.time_after(start), number: row.number(block, self.common)? })
     }
 
     /// Who has drawn this number is asked for soon.
@@ -147,10 +193,9 @@ impl History {
         fetch(&self.blocks[self.place(number / BLOCK)]);
     }
 
-    /// The number of the event that has drawn this one in the last window.
-    pub fn drawn_by(&self, number: u64) -> u64 {
-        let origin = self.origin(0, Key { time: Time::MAX, number });
-        origin.map_or(self.common, |origin| origin.by.number)
+    /// The number of the event that has drawn this one; where that is forgotten, one that is forgotten as well.
+    pub fn number_by(&self, number: u64) -> u64 {
+        self.drawn_by(number).map_or(self.common, |by| by.number)
     }
 
     #[inline(never)]

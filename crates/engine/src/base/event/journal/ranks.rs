@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::history::History;
-use super::{Arrival, BLOCK, Foreign, Lost, NAME_BITS, Origin, Place, ROOM, Row};
+use super::history::{History, LastWindow};
+use super::{Arrival, Foreign, Lost, NAME_BITS, Origin, Place, ROOM};
 use crate::base::event::Key;
 use crate::base::mix::mix;
 use crate::base::time::Time;
@@ -113,9 +113,11 @@ impl Ranks {
             (std::mem::take(&mut self.keys), std::mem::take(&mut self.origins));
         keys.clear();
         origins.clear();
-        self.find_beside(arrivals.clone(), all);
+        let last = all[self.own].last_window().ok_or(Lost::Forgotten)?;
+        self.find_beside(arrivals.clone(), last, all[self.own]);
         for (i, arrival) in arrivals.enumerate() {
-            let key = Key { time: arrival.time, number: self.position(i, &arrival, all)? };
+            let number = self.position(&arrival, self.beside[i], last, all)?;
+            let key = Key { time: arrival.time, number };
             keys.push((key, i as u32));
             origins.push(arrival.origin);
         }
@@ -151,46 +153,40 @@ impl Ranks {
 
     /// Where what comes was sent among what ran here in the last window.  What it is compared with there is asked for, so
     /// that it is near by then.
-    fn find_beside(&mut self, arrivals: impl Iterator<Item = Arrival>, all: &[&History]) {
+    fn find_beside(
+        &mut self,
+        arrivals: impl Iterator<Item = Arrival>,
+        last: LastWindow<'_>,
+        history: &History,
+    ) {
         self.beside.clear();
-        let history = all[self.own];
-        let Some((start, first)) = history.last_window() else { return };
-        let (rows, mut at) = (&history.last, 0);
+        let mut at = 0;
         for arrival in arrivals {
             let sent = arrival.origin.by.time;
             // Those that come from one part are in the order in which they were sent.
-            at = point_near(rows, at, |row| row.time_after(start) < sent);
+            at = point_near(last.rows, at, |row| last.time(row) < sent);
             self.beside.push(at);
-            for (row, block) in rows[at..].iter().zip(first + at as u64..) {
-                if row.time_after(start) != sent {
-                    break;
-                }
-                row.number(block, history.common)
-                    .into_iter()
-                    .for_each(|number| history.fetch(number));
-            }
+            last.events(at, sent).for_each(|(_, number)| history.fetch(number));
         }
     }
 
     /// The first of the numbers here that it may have: those before are of events that come before the one that has
-    /// scheduled it, during the last window in another part.
-    fn position(&mut self, i: usize, arrival: &Arrival, all: &[&History]) -> Result<u64, Lost> {
-        let (history, by) = (all[self.own], arrival.origin.event());
-        let Some((start, first)) = history.last_window() else { return Err(Lost::Forgotten) };
-        let rows = &history.last;
-        let time = |row: &Row| row.time_after(start);
-        let mut at = self.beside[i];
-        while let Some(row) = rows.get(at).filter(|row| time(row) == by.key.time) {
-            // What continues another block is that one's.
-            if let Some(number) = row.number(first + at as u64, history.common) {
-                let here = Place { part: self.own, key: Key { time: by.key.time, number } };
-                if self.order([here, by], [None, arrival.before], all)? != Ordering::Less {
-                    break;
-                }
+    /// scheduled it, during the last window in another part.  `at`: where that was sent.
+    fn position(
+        &mut self,
+        arrival: &Arrival,
+        at: usize,
+        last: LastWindow<'_>,
+        all: &[&History],
+    ) -> Result<u64, Lost> {
+        let by = arrival.origin.event();
+        for (at, number) in last.events(at, by.key.time) {
+            let here = Place { part: self.own, key: Key { number, ..by.key } };
+            if self.order([here, by], [None, arrival.before], all)? != Ordering::Less {
+                return Ok(last.number_at(at));
             }
-            at += 1;
         }
-        Ok((first + at as u64) * BLOCK)
+        Ok(last.number_at(at + last.rows_at(at, by.key.time).len()))
     }
 
     /// The order of two events at the same time; `before`: by whom they were scheduled, as far as that is known.

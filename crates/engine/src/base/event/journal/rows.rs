@@ -41,9 +41,9 @@ impl<T: Copy> Rows<T> {
         &self.rows[at..at + rows]
     }
 
-    /// Whether those from `first` on are among the last `count`.
-    pub(super) fn reach(&self, first: u64, count: usize) -> bool {
-        self.next - first <= count as u64
+    /// Whether those from `first` on are among so many eighths of what is kept.
+    pub(super) fn reach(&self, first: u64, eighths: usize) -> bool {
+        self.next - first <= (self.count / 8 * eighths) as u64
     }
 }
 
@@ -59,10 +59,10 @@ mod tests {
             let added: Vec<_> = (0..n % 9).map(|i| 100 * n + i).collect();
             let first = rows.add(&added);
             assert_eq!(rows.slice(first, added.len()), added);
-            assert!(rows.reach(first, 16));
+            assert!(rows.reach(first, 8));
         }
         let first = rows.add(&[0; 17]);
-        assert!(!rows.reach(first, 16));
+        assert!(!rows.reach(first, 8));
         let next = rows.add(&[1, 2]);
         assert_eq!(rows.slice(next, 2), [1, 2]);
     }
