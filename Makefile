@@ -5,8 +5,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests run side by side; each ns-3 run wants a core for itself.
-JOBS ?= auto
+# Files of tests run side by side, one more than there are cores, since some wait for a browser or for a process to die.
+JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1)))
 CCA ?= TcpNewReno
 # What `make bench` compares; CCA=one alone runs that.
 CCAS := $(if $(filter command line environment,$(origin CCA)),$(CCA),TcpNewReno,TcpCubic,TcpBbr)

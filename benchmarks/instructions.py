@@ -6,8 +6,8 @@ busy, for the same code and the same compiler; it is not that of a processor, bu
 Counted is the simulation alone, neither reading the scenario nor making the tables.
 
 A change may cost a processor more and that machine nothing, so the first of them are counted by
-valgrind, too, in the engine for Python: a process that simulates, less one that only reads. Such a
-count also depends a little on the C library.
+valgrind, too, in the engine for Python, while it simulates. Such a count also depends a little on
+the C library.
 
 The table beside this file is what was counted last; ``--record`` writes it anew. A test compares:
 see `problems`.
@@ -51,15 +51,17 @@ NATIVE = 8
 #: Loads the engine without Python's package, whose modules take longer than the simulation.
 _PROGRAM = """
 import importlib.util, os, sys
-engine, scenario, until = sys.argv[1:]
+engine, scenario = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("ccperf._native", engine)
 native = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(native)
 with open(scenario) as text:
     simulation = native.Simulation(text.read())
-simulation.run_until(int(until))
+simulation.run_until(1 << 62)
 os._exit(0)
 """
+#: Counting begins and ends with it.
+_COUNTED = "ccperf_engine::run::simulate::Simulation::run_until*"
 
 _ENOUGH = 1 << 62
 _ALL_EVENTS = (1 << 31) - 1
@@ -162,18 +164,17 @@ def _native_count(scenario: Scenario) -> int:
         file = Path(folder) / "scenario.json"
         file.write_text(scenario.lowered())
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-        command += [sys.executable, "-I", "-S", "-c", _PROGRAM, _native.__file__, str(file)]
-
-        def until(time: int) -> int:
-            fixed = os.environ | {"PYTHONHASHSEED": "0"}
-            done = subprocess.run(
-                [*command, str(time)], capture_output=True, text=True, check=True, env=fixed
-            )
-            found = re.search(r"Collected : (\d+)", done.stderr)
-            assert found is not None, done.stderr
-            return int(found[1])
-
-        return until(_ENOUGH) - until(0)
+        command += [f"--toggle-collect={_COUNTED}", sys.executable, "-I", "-S", "-c", _PROGRAM]
+        done = subprocess.run(
+            [*command, _native.__file__, str(file)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONHASHSEED": "0"},
+        )
+        found = re.search(r"Collected : (\d+)", done.stderr)
+        assert found is not None, done.stderr
+        return int(found[1])
 
 
 def _packet_hops(scenario: Scenario) -> int:

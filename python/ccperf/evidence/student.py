@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from statistics import NormalDist
 
 _TINY = 1e-300
 _ENOUGH = 1e-15
@@ -28,14 +29,18 @@ def quantile(confidence: float, freedom: int) -> float:
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence of {confidence}; it is between 0 and 1")
     wanted = 1 - confidence
-    low, high = 0.0, 1.0
-    while beyond(high, freedom) > wanted:
-        low, high = high, 2 * high
-    while True:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            return middle
-        low, high = (middle, high) if beyond(middle, freedom) > wanted else (low, middle)
+    # The density falls, so Newton's steps from below come from below, and tails are heavier than
+    # the normal distribution's.
+    t = -NormalDist().inv_cdf(wanted / 2)
+    while (step := (beyond(t, freedom) - wanted) / (2 * _density(t, freedom))) > _ENOUGH * t:
+        t += step
+    return t
+
+
+def _density(t: float, freedom: int) -> float:
+    half = (freedom + 1) / 2
+    front = math.lgamma(half) - math.lgamma(freedom / 2)
+    return math.exp(front - half * math.log1p(t * t / freedom)) / math.sqrt(freedom * math.pi)
 
 
 def _incomplete_beta(x: float, a: float, b: float) -> float:

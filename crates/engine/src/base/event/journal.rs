@@ -263,3 +263,21 @@ pub enum Lost {
     /// Numbers no longer fit beside their events.
     Numbers,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_says_what_it_was_made_of() {
+        let (far, small) = ([0, 1, FAR - 1], [0, 1, SMALL / 2 - 2]);
+        let kinds = [far.map(Link::Before), small.map(Link::Common), small.map(Link::Rest)];
+        for link in kinds.into_iter().flatten().chain([Link::Old]) {
+            for time in [0, 1, u64::from(u32::MAX), 7 << 32 | 5].map(Time) {
+                let row = Row::new(time, link);
+                assert_eq!(row.link(), link);
+                assert_eq!(row.time_after(Time(time.0.saturating_sub(LONGEST.0))), time);
+            }
+        }
+    }
+}
