@@ -280,4 +280,26 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_row_says_what_is_left_of_an_event_that_was_scheduled_long_ago() {
+        let next = 2 * FAR;
+        let end = next + BLOCK;
+        let common = end - FAR;
+        for (number, link) in [
+            (end - FAR + 1, Link::Before(FAR - 1)),
+            (end - FAR, Link::Old),
+            (7, Link::Common(7)),
+            (SMALL / 2, Link::Old),
+        ] {
+            let mut journal = Journal::new(common);
+            journal.rows = vec![Row::default(); 4];
+            journal.begin(Time(5), next);
+            let now = Key { time: Time(6), number };
+            let draws_from = journal.note(now, next);
+            assert_eq!(draws_from.is_some(), link == Link::Before(FAR - 1));
+            assert_eq!(draws_from.unwrap_or_else(|| journal.note_slowly(now, next)), end - OWN);
+            assert_eq!((journal.len, journal.rows[0].link()), (1, link));
+        }
+    }
 }
