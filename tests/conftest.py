@@ -117,8 +117,8 @@ def _recorded() -> dict[str, float]:
 
 
 def _found(config: pytest.Config) -> dict[str, float]:
-    assert config.cache is not None
-    found: dict[str, float] = config.cache.get(_KEPT, {})
+    cache = getattr(config, "cache", None)  # none with `-p no:cacheprovider`
+    found: dict[str, float] = cache.get(_KEPT, {}) if cache else {}
     return found
 
 
@@ -153,13 +153,14 @@ class _Durations:
         self._of[file] = self._of.get(file, 0.0) + report.duration
 
     def pytest_sessionfinish(self) -> None:
+        if not (cache := getattr(self._config, "cache", None)):
+            return
         known = _known(self._config)
         # Of a file of which only some tests ran, that is not all.
         new = {
             file: round(max(took, known.get(file, 0.0) / 2), 1) for file, took in self._of.items()
         }
-        assert self._config.cache is not None
-        self._config.cache.set(_KEPT, {**known, **new})
+        cache.set(_KEPT, {**known, **new})
 
 
 def pytest_configure(config: pytest.Config) -> None:

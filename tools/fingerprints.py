@@ -35,11 +35,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from ccperf import _native
 from ccperf.runs import backends
+from ccperf.runs.recording import Recording
 from ccperf.verify import matrix, of_releases, packets, record
 
 if TYPE_CHECKING:
-    from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
 
 RECORD = Path(__file__).parents[1] / "tests" / "verify" / "fingerprints.json"
@@ -100,15 +101,10 @@ def of_packets(case: matrix.Case) -> str:
 
 def of_all(scenario: Scenario, columns: Columns, followed: Followed) -> str:
     """Run a scenario for everything that the comparison with ns-3 looks at."""
-    with TemporaryDirectory(prefix="ccperf-fingerprints-") as folder:
-        trace = Path(folder) / f"packets{packets.SUFFIX}"
-        rows: list[bytes] = []
-        with packets.piped(trace, rows.append):
-            recording = backends.get("native").simulate(scenario, packets=trace)
-        digest = fingerprint(recording, columns, followed)
-        for part in rows:
-            digest.update(part)
-        return _short(digest)
+    tables, packets_seen = _native.run_for_digest(scenario.lowered())
+    digest = fingerprint(Recording(tables), columns, followed)
+    digest.update(packets_seen.encode())
+    return _short(digest)
 
 
 def views(record: dict[str, Any]) -> dict[str, Callable[[matrix.Case], str]]:

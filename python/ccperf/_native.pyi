@@ -137,6 +137,10 @@ class Simulation:
         """Simulate the rest and return the tables by name; OSError if the packet trace could not
         be written, RunError if the engine fails. The simulation cannot be used after that."""
 
+def run_for_digest(lowered_json: str) -> tuple[dict[str, dict[str, Column] | LongTable], str]:
+    """Simulate, and return the tables and the 128 bits of XXH3 over the packet trace with headers,
+    which is nowhere else. OSError and RunError as in :class:`Simulation`."""
+
 def run_in_parts(
     lowered_json: str, threads: int, watch: Callable[[float], None]
 ) -> dict[str, dict[str, Column] | LongTable] | str:

@@ -35,7 +35,7 @@ mod _native {
     #[pymodule_export]
     use super::scenario::{canonical, lower, settings, what_if};
     #[pymodule_export]
-    use super::simulation::{LongTable, Simulation, run_in_parts, schema};
+    use super::simulation::{LongTable, Simulation, run_for_digest, run_in_parts, schema};
     #[pymodule_export]
     use super::statistics::{cov, mean, percentiles, rates, row_sums};
     #[pymodule_export]

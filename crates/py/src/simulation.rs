@@ -1,8 +1,9 @@
 //! Running a lowered scenario.
 
+use std::io::{self, BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ccperf_engine::base::error::Error;
 use ccperf_engine::base::time::Time;
@@ -17,6 +18,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
+use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::user::Loader;
 
@@ -75,6 +77,44 @@ impl Simulation {
         })?;
         tables(py, recording.ok_or_else(finished)?.map_err(to_python)?)
     }
+}
+
+/// What is written to it.
+#[derive(Clone, Default)]
+struct Digest(Arc<Mutex<Xxh3Default>>);
+
+impl Digest {
+    fn hash(&self) -> MutexGuard<'_, Xxh3Default> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Digest {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.hash().update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a scenario; `_native.pyi` says what comes back.
+#[pyfunction]
+pub fn run_for_digest<'py>(
+    py: Python<'py>,
+    lowered_json: &str,
+) -> PyResult<(Bound<'py, PyDict>, String)> {
+    let digest = Digest::default();
+    let recording = detached(py, || {
+        let lowered = serde_json::from_str(lowered_json)
+            .map_err(|e| Error::Scenario(format!("not a lowered scenario: {e}")))?;
+        let out = BufWriter::with_capacity(1 << 16, digest.clone());
+        simulate::Simulation::with_packets_to(lowered, Box::new(out))?.finish()
+    })?;
+    let tables = tables(py, recording.map_err(to_python)?)?;
+    Ok((tables, format!("{:032x}", digest.hash().digest128())))
 }
 
 /// Runs a scenario on at most so many threads; `_native.pyi` says what comes back.

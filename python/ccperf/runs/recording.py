@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
@@ -395,7 +396,7 @@ class Recording:
 def _column_data(table: str, column: Column, data: Any) -> ColumnData:
     if column.kind == "str":
         strings = list(data)
-        if not all(isinstance(item, str) for item in strings):
+        if not all(map(isinstance, strings, repeat(str))):  # there may be millions
             raise RecordingError(f"table `{table}`: column `{column.name}` wants strings")
         return strings
     array = np.asarray(data)

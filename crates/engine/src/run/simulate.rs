@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
@@ -23,6 +23,13 @@ use crate::run::openings::Openings;
 use crate::run::recorder::Recorder;
 use crate::run::recording::Recording;
 use crate::run::schedule::Schedules;
+
+/// Where a packet trace goes.
+enum Sink<'a> {
+    /// Its name says in which form.
+    File(&'a Path),
+    Given(Box<dyn Write + Send>),
+}
 
 /// A simulation that can be run to its end or step by step.
 pub struct Simulation {
@@ -59,7 +66,14 @@ impl Simulation {
         packets: Option<&Path>,
         user: Box<dyn UserCode>,
     ) -> Result<Self, Error> {
+        let packets = packets.map(Sink::File);
         guarded(|| Self::build(scenario, packets, user, None)).map_err(|f| f.at(Time::ZERO))?
+    }
+
+    /// Writes the packet trace with headers to `out`.
+    pub fn with_packets_to(scenario: Lowered, out: Box<dyn Write + Send>) -> Result<Self, Error> {
+        let build = || Self::build(scenario, Some(Sink::Given(out)), Box::new(NoUserCode), None);
+        guarded(build).map_err(|f| f.at(Time::ZERO))?
     }
 
     /// `stack`: has the ends of all connections; `user`: makes what else is from outside.
@@ -69,18 +83,22 @@ impl Simulation {
         user: Box<dyn UserCode>,
         stack: &mut dyn Stack,
     ) -> Result<Self, Error> {
-        let build = || Self::build(scenario, packets, user, Some(stack));
+        let build = || Self::build(scenario, packets.map(Sink::File), user, Some(stack));
         guarded(build).map_err(|f| f.at(Time::ZERO))?
     }
 
     fn build(
         scenario: Lowered,
-        packets: Option<&Path>,
+        packets: Option<Sink<'_>>,
         user: Box<dyn UserCode>,
         stack: Option<&mut dyn Stack>,
     ) -> Result<Self, Error> {
         build::check(&scenario)?;
-        let trace = |path: &Path| -> Result<PacketTrace, Error> {
+        let trace = |sink| -> Result<PacketTrace, Error> {
+            let path = match sink {
+                Sink::File(path) => path,
+                Sink::Given(out) => return build::packet_trace(&scenario, out, Columns::Headers),
+            };
             let out = Box::new(BufWriter::with_capacity(1 << 20, File::create(path)?));
             if path.extension().is_some_and(|suffix| suffix == "pcapng") {
                 return build::capture(&scenario, out);
