@@ -261,12 +261,17 @@ mod tests {
     #[test]
     fn an_order_is_known_of_these_two_events_alone() {
         let place = |part, number| Place { part, key: Key { time: Time(1), number } };
-        let asked = [place(0, 70), place(3, 9)];
+        let asked = [place(0, 71), place(3, 9)];
         assert_eq!(Known::default().order_of(&asked), None);
         for order in [Ordering::Less, Ordering::Equal, Ordering::Greater] {
             let known = Known::new(&asked, order);
             assert_eq!(known.order_of(&asked), Some(order));
-            for other in [[place(1, 70), asked[1]], [asked[0], place(3, 8)], [asked[1], asked[0]]] {
+            for other in [
+                [place(0, 70), asked[1]],
+                [place(1, 71), asked[1]],
+                [asked[0], place(3, 8)],
+                [asked[1], asked[0]],
+            ] {
                 assert_eq!(known.order_of(&other), None);
             }
         }
