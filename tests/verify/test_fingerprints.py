@@ -6,10 +6,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ccperf import _native
 from ccperf.algorithms.releases import default, releases
+from ccperf.experiments.topologies.shorthand import dumbbell
 
 TOOL = Path(__file__).parents[2] / "tools" / "fingerprints.py"
 
@@ -25,6 +28,23 @@ def test_other_releases_of_ns3_are_what_they_were(profile: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 differ" in done.stdout
+
+
+def test_a_fingerprint_is_of_packets_as_well() -> None:
+    """A type of service is in the headers of packets, and nowhere in the tables of this run."""
+
+    def seen(**flow: Any) -> tuple[str, str]:
+        scenario = dumbbell(rate="8Mbps", rtts="20ms", qlen="30p", cc="cubic", stop_time="300ms")
+        flows = (scenario.flows[0].model_copy(update=flow),)
+        tables, digest = _native.run_for_digest(
+            scenario.model_copy(update={"flows": flows}).lowered()
+        )
+        return repr(sorted(tables["flow_samples"].items())), digest
+
+    plain, again, other = seen(), seen(), seen(tos=8)
+    assert plain == again
+    assert plain[0] == other[0]
+    assert plain[1] != other[1]
 
 
 def test_every_recorded_run_is_repeated() -> None:

@@ -79,7 +79,7 @@ impl Simulation {
     }
 }
 
-/// What is written to it.
+/// Of all that is written to it.
 #[derive(Clone, Default)]
 struct Digest(Arc<Mutex<Xxh3Default>>);
 

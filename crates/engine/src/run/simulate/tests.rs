@@ -220,6 +220,21 @@ fn run_lowered(lowered: Lowered, plain: bool) -> (Vec<u8>, Recording) {
     (trace, recording)
 }
 
+#[test]
+fn a_trace_that_is_written_elsewhere_is_that_of_a_file() {
+    let scenario = random_scenario(4);
+    let buffer = Buffer::default();
+    let elsewhere = Simulation::with_packets_to(lower(&scenario), Box::new(buffer.clone()));
+    let path = std::env::temp_dir().join(format!("ccperf-{}.headers.csv", std::process::id()));
+    let in_file = Simulation::new(lower(&scenario), Some(&path));
+    let recordings = [elsewhere, in_file].map(|simulation| simulation.unwrap().finish().unwrap());
+    let rows = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(text(&recordings[0]), text(&recordings[1]));
+    assert!(rows.len() > 10_000);
+    assert!(*buffer.0.lock().unwrap() == rows);
+}
+
 /// The tables of a run whose packets nobody records, which lets them take the shortest way.
 fn run_unseen(scenario: &Value) -> String {
     text(&Simulation::new(lower(scenario), None).unwrap().finish().unwrap())
