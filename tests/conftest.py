@@ -117,9 +117,14 @@ def _recorded() -> dict[str, float]:
 
 
 def _found(config: pytest.Config) -> dict[str, float]:
-    cache = getattr(config, "cache", None)  # none with `-p no:cacheprovider`
+    cache = _cache(config)
     found: dict[str, float] = cache.get(_KEPT, {}) if cache else {}
     return found
+
+
+def _cache(config: pytest.Config) -> pytest.Cache | None:
+    """None with `-p no:cacheprovider`."""
+    return getattr(config, "cache", None)
 
 
 def _known(config: pytest.Config) -> dict[str, float]:
@@ -153,7 +158,7 @@ class _Durations:
         self._of[file] = self._of.get(file, 0.0) + report.duration
 
     def pytest_sessionfinish(self) -> None:
-        if not (cache := getattr(self._config, "cache", None)):
+        if not (cache := _cache(self._config)):
             return
         known = _known(self._config)
         # Of a file of which only some tests ran, that is not all.

@@ -43,9 +43,7 @@ impl Simulation {
         packets: Option<PathBuf>,
         monitor: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let lowered: Lowered = py
-            .detach(|| serde_json::from_str(lowered_json))
-            .map_err(|e| PyValueError::new_err(format!("not a lowered scenario: {e}")))?;
+        let lowered = py.detach(|| read(lowered_json)).map_err(to_python)?;
         let user = Loader::new(&lowered, monitor.as_deref())?;
         let inner = detached(py, || {
             simulate::Simulation::with_user_code(lowered, packets.as_deref(), Box::new(user))
@@ -108,10 +106,8 @@ pub fn run_for_digest<'py>(
 ) -> PyResult<(Bound<'py, PyDict>, String)> {
     let digest = Digest::default();
     let recording = detached(py, || {
-        let lowered = serde_json::from_str(lowered_json)
-            .map_err(|e| Error::Scenario(format!("not a lowered scenario: {e}")))?;
         let out = BufWriter::with_capacity(1 << 16, digest.clone());
-        simulate::Simulation::with_packets_to(lowered, Box::new(out))?.finish()
+        simulate::Simulation::with_packets_to(read(lowered_json)?, Box::new(out))?.finish()
     })?;
     let tables = tables(py, recording.map_err(to_python)?)?;
     Ok((tables, format!("{:032x}", digest.hash().digest128())))
@@ -127,8 +123,7 @@ pub fn run_in_parts<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut raised = None;
     let outcome = detached(py, || {
-        let lowered: Lowered = serde_json::from_str(lowered_json)
-            .map_err(|e| Error::Scenario(format!("not a lowered scenario: {e}")))?;
+        let lowered = read(lowered_json)?;
         let stop = lowered.stop_ns as f64;
         let mut tell = |now: Time| {
             let done = (now.0 as f64 / stop).min(1.0);
@@ -172,6 +167,11 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyR
         let text = text.unwrap_or("unknown reason");
         errors::RunError::new_err(format!("the engine failed, which is a bug in it: {text}"))
     })
+}
+
+fn read(lowered_json: &str) -> Result<Lowered, Error> {
+    serde_json::from_str(lowered_json)
+        .map_err(|error| Error::Scenario(format!("not a lowered scenario: {error}")))
 }
 
 fn finished() -> PyErr {

@@ -29,8 +29,8 @@ def quantile(confidence: float, freedom: int) -> float:
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence of {confidence}; it is between 0 and 1")
     wanted = 1 - confidence
-    # The density falls, so Newton's steps from below come from below, and tails are heavier than
-    # the normal distribution's.
+    # Newton's method. It begins below the quantile, since the normal distribution has lighter
+    # tails, and stays below it, since the density falls.
     t = -NormalDist().inv_cdf(wanted / 2)
     while (step := (beyond(t, freedom) - wanted) / (2 * _density(t, freedom))) > _ENOUGH * t:
         t += step

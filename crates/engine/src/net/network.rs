@@ -521,14 +521,6 @@ impl Network {
         self.ports[port as usize].on_wake(&mut self.common);
     }
 
-    /// Packets are recorded from now on.
-    #[cfg(test)]
-    pub fn record_packets(&mut self, trace: PacketTrace) {
-        self.common.record_into(trace);
-        self.is_arrival_plain = false;
-        self.attend();
-    }
-
     /// Links fail or come back.  What waits in front of a link that fails, or is on its wire, is lost;
     /// what is on the wire is found missing when it would have arrived.
     pub fn fail(&mut self, down: &[usize], up: &[usize]) {

@@ -76,17 +76,6 @@ impl Common {
         self.events.now().time
     }
 
-    /// Packets are recorded from now on.
-    #[cfg(test)]
-    pub fn record_into(&mut self, mut trace: PacketTrace) {
-        if self.packets.ingress().is_some() {
-            trace.add_flow(<[FlowKey; 2]>::default()); // pause frames have one
-        }
-        self.trace = Some(trace);
-        self.is_observed = true;
-        self.is_arrival_noticed = true;
-    }
-
     /// What becomes of packets is told to `monitor` from now on.
     pub fn monitor(&mut self, monitor: FlowMonitor) {
         self.packets.set_monitor(monitor);

@@ -4,7 +4,6 @@ use std::sync::PoisonError;
 
 use super::{Buffer, lower, random_scenario};
 use crate::base::time::Time;
-use crate::run::build::{self, Columns};
 use crate::run::simulate::Simulation;
 
 /// When, and sequence number, ACK and payload.
@@ -33,11 +32,9 @@ fn at_hosts(trace: &str) -> Vec<Seen> {
 fn nothing_reaches_a_host_before_the_horizon_but_what_is_arriving() {
     let (mut foretold, mut together) = (0, 0);
     for seed in 0..25 {
-        let lowered = lower(&random_scenario(seed));
-        let buffer = Buffer::default();
-        let packets = build::packet_trace(&lowered, Box::new(buffer.clone()), Columns::Usual);
-        let mut simulation = Simulation::new(lowered, None).unwrap();
-        simulation.network.record_packets(packets.expect("addresses"));
+        let (lowered, buffer) = (lower(&random_scenario(seed)), Buffer::default());
+        let traced = Simulation::with_packets_to(lowered, Box::new(buffer.clone()));
+        let mut simulation = traced.unwrap();
         let lookahead = simulation.lookahead();
         let mut arriving = Vec::new();
         // By the time at which it was asked, until when the answer holds, and the answer.

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Buffer, Dice, build, lower, run, run_lowered};
+use super::{Buffer, Dice, lower, run, run_lowered};
 use crate::base::time::Time;
 use crate::lowered::Lowered;
-use crate::run::build::Columns;
 use crate::run::recording::Recording;
 use crate::run::simulate::Simulation;
 
@@ -137,9 +136,8 @@ fn those_that_are_over_leave_their_places() {
     scenario["pings"] = json!([]);
     let lowered = lower(&scenario);
     let count = lowered.flow_count();
-    let packets = build::packet_trace(&lowered, Box::new(Buffer::default()), Columns::Usual);
-    let mut simulation = Simulation::new(lowered, None).unwrap();
-    simulation.network.record_packets(packets.expect("addresses"));
+    let traced = Simulation::with_packets_to(lowered, Box::new(Buffer::default()));
+    let mut simulation = traced.unwrap();
     let mut most = 0;
     for ms in 1..400 {
         simulation.run_until(Time::from_secs_f64(f64::from(ms) / 1e3)).unwrap();
