@@ -12,7 +12,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "ccperf"
-ENGINE = ROOT / "crates" / "engine" / "src"
+#: By what the names of their modules begin with: nothing for the engine's.
+CRATES = {
+    crate: ROOT / "crates" / (crate or "engine") / "src" for crate in ("", "scenario", "schema")
+}
 
 #: From each module, the modules that it uses.
 Arrows = Mapping[str, set[str]]
@@ -112,23 +115,24 @@ def _longest(name: str, known: set[str]) -> str:
 # Rust.
 
 
-def rust(folder: Path = ENGINE) -> dict[str, set[str]]:
-    """What each module of the crate names by a path: `use`, re-exports and paths inside functions.
+def rust(crates: Mapping[str, Path] = CRATES) -> dict[str, set[str]]:
+    """What each module of the crates names by a path: `use`, re-exports and paths inside functions.
 
     What is compiled for tests only is left out.
     """
-    sources = {
-        _dotted(file, folder): _code(file.read_text())
-        for file in sorted(folder.rglob("*.rs"))
-        if file.name != "lib.rs"
-    }
-    for module in [m for m in sources if _is_for_tests(m, folder)]:
-        del sources[module]
+    sources: dict[str, str] = {}
+    crate_of: dict[str, str] = {}
+    for crate, folder in crates.items():
+        for file in sorted(folder.rglob("*.rs")):
+            inside = "" if file.name == "lib.rs" else _dotted(file, folder)
+            module = ".".join(filter(None, (crate, inside)))
+            if module and not _is_for_tests(inside, folder):
+                sources[module], crate_of[module] = _code(file.read_text()), crate
     known = set(sources)
     return {
         module: {
             used
-            for path in [*_paths(code, module), *_children(code, module, known)]
+            for path in [*_paths(code, module, crate_of[module]), *_children(code, module, known)]
             if (used := _longest(path, known)) not in (module, "")
         }
         for module, code in sources.items()
@@ -138,6 +142,8 @@ def rust(folder: Path = ENGINE) -> dict[str, set[str]]:
 def _is_for_tests(module: str, folder: Path) -> bool:
     """Whether a module that declares this one, or one above it, does so for tests only."""
     above, _, name = module.rpartition(".")
+    if not name:
+        return False
     if above and _is_for_tests(above, folder):
         return True
     place = folder.joinpath(*above.split(".")) if above else folder / "lib"
@@ -163,12 +169,15 @@ def _closing(text: str, start: int) -> int:
     return start
 
 
-def _paths(code: str, module: str) -> Iterator[str]:
-    """Every path that begins with `crate` or `super`, from the crate's root."""
-    for found in re.finditer(r"\b(crate|(?:super::)*super|self)::(?=[\w{*])", code):
+def _paths(code: str, module: str, crate: str) -> Iterator[str]:
+    """Every path that begins with `crate`, `super` or the name of a crate."""
+    for found in re.finditer(r"\b(crate|ccperf_\w+|(?:super::)*super|self)::(?=[\w{*])", code):
         word, above = found[1], module.split(".")
-        if word == "crate":
-            above = []
+        if word.startswith("ccperf_"):
+            other = word.removeprefix("ccperf_")
+            above = [] if other == "engine" else [other]
+        elif word == "crate":
+            above = [crate] if crate else []
         elif word != "self":
             above = above[: len(above) - len(word.split("::"))]
         for path in _tree(code, found.end()):

@@ -1,4 +1,4 @@
-"""The layers: which unit may use which, in the package and in the engine.
+"""The layers: which unit may use which, in the package and in the crates below it.
 
 Each line of the tables names a unit and what it may use. A unit is a module with all below it that
 has no line of its own. What is not said is forbidden, in a re-export or inside a function as well
@@ -15,7 +15,12 @@ import arrows
 from arrows import Arrows
 
 _ENGINE = """
+schema.problem      :
+schema.lowered      :
+schema              : schema.problem
+schema.written      : schema schema.lowered
 base.time           :
+base.limits         : base.time
 base.seq            :
 base.cpp            :
 base.math           :
@@ -31,8 +36,7 @@ packet.path_monitor : base.pair_table base.time
 packet              : base.fetch base.seq base.time packet.flow_monitor packet.path_monitor
 packet.verdict      :
 base.event          : base.fetch base.mix base.time
-base.rng            : base.math
-lowered             : base.rng base.time
+base.rng            : base.math schema.lowered
 packet.capture      : base.time packet
 packet.trace        : base.time packet packet.capture packet.verdict
 net.qdisc           : base.attributes base.math base.rng base.time base.units packet
@@ -41,43 +45,44 @@ host.departures     : base.time
 host.tcp            : base.attributes base.cpp base.fetch base.ring base.seq base.time
                       host.departures packet
 host.slow_start     : base.seq base.time host.tcp
-host.congestion     : base.attributes base.cpp base.math base.rng base.seq base.time
-                      host.slow_start host.tcp packet
+host.congestion     : base.attributes base.cpp base.math base.rng base.seq base.time host.slow_start
+                      host.tcp packet
 host.recovery       : base.attributes base.cpp host.tcp
 base.error          : base.time
-host.user           : base.error host.tcp lowered net.qdisc net.routing
-net.routing         : base.attributes base.math base.mix base.pair_table base.rng base.seq
-                      base.time packet
-net.network         : base.event base.fetch base.pair_table base.ring base.rng base.time lowered
-                      net.qdisc net.routing packet packet.flow_monitor packet.path_monitor
-                      packet.trace packet.verdict
-host.application    : base.event base.math base.ring base.rng base.time host.tcp lowered
+host.user           : base.error host.tcp net.qdisc net.routing schema.lowered
+net.routing         : base.attributes base.math base.mix base.pair_table base.rng base.seq base.time
+                      packet
+net.network         : base.event base.fetch base.pair_table base.ring base.rng base.time net.qdisc
+                      net.routing packet packet.flow_monitor packet.path_monitor packet.trace
+                      packet.verdict schema.lowered
+host.application    : base.event base.math base.ring base.rng base.time host.tcp schema.lowered
 host.path           : base.time
 host.rate_control   : base.attributes base.time host.path packet
 host.trimming       : base.attributes base.time host.path
-host.hosts          : base.event base.fetch base.seq base.time host.application host.departures
-                      host.rate_control host.tcp host.trimming lowered net.network packet
+host.hosts          : base.event base.fetch base.limits base.seq base.time host.application
+                      host.departures host.rate_control host.tcp host.trimming net.network packet
+                      schema.lowered
 run.recording       :
-run.recorder        : base.error base.time host.hosts host.tcp lowered net.network net.routing
+run.recorder        : base.error base.time host.hosts host.tcp net.network net.routing
                       packet.flow_monitor packet.path_monitor packet.verdict run.recording
-host.outside        : base.error host.application host.departures host.hosts lowered net.network
-run.build           : base.attributes base.error base.event base.rng base.time host.application
-                      host.congestion host.hosts host.outside host.path host.rate_control
-                      host.recovery host.slow_start host.tcp host.trimming host.user
-                      lowered net.network net.qdisc net.routing
-                      packet packet.capture packet.trace
-run.schedule        : base.event base.time lowered
+                      schema.lowered
+host.outside        : base.error host.application host.departures host.hosts net.network
+                      schema.lowered
+run.build           : base.attributes base.error base.event base.limits base.rng base.time
+                      host.application host.congestion host.hosts host.outside host.path
+                      host.rate_control host.recovery host.slow_start host.tcp host.trimming
+                      host.user net.network net.qdisc net.routing packet packet.capture packet.trace
+                      schema.lowered
+run.schedule        : base.event base.time schema.lowered
 run.openings        : base.event
-run.simulate        : base.error base.event base.time host.hosts host.outside host.user lowered
-                      net.network
+run.simulate        : base.error base.event base.time host.hosts host.outside host.user net.network
                       packet packet.trace run.build run.openings run.recorder run.recording
-                      run.schedule
-run.parallel        : base.error base.event base.fetch base.time host.user lowered net.network
-                      net.qdisc packet run.recording run.simulate
-scenario            : base.attributes base.rng base.time base.units host.congestion
-                      host.rate_control host.recovery host.tcp host.trimming host.user
-                      lowered net.qdisc
-                      net.routing packet run.recording
+                      run.schedule schema.lowered
+run.parallel        : base.error base.event base.fetch base.time host.user net.network net.qdisc
+                      packet run.recording run.simulate schema.lowered
+scenario            : base.attributes base.limits base.rng base.time base.units host.congestion
+                      host.rate_control host.recovery host.tcp host.trimming host.user net.qdisc
+                      net.routing packet run.recording schema schema.lowered schema.written
 """
 
 #: `_native` is the engine.
@@ -274,10 +279,18 @@ def test_an_arrow_is_seen_wherever_it_hides(tmp_path: Path) -> None:
     (crate / "low" / "bench.rs").write_text("mod more;\nuse crate::tests_only;\n")
     (crate / "low" / "bench").mkdir()
     (crate / "low" / "bench" / "more.rs").write_text("use crate::tests_only;\n")
-    found = arrows.rust(crate)
+    found = arrows.rust({"": crate})
     assert found["low"] == {"high", "other", "low.part"}
     assert found["low.part"] == {"third", "low"}
     assert not {"low.bench", "low.bench.more"} & found.keys()
+
+    above = tmp_path / "scenario"
+    above.mkdir()
+    (above / "lib.rs").write_text("mod check;\nuse ccperf_engine::low::part;\n")
+    (above / "check.rs").write_text("use ccperf_engine::{high, third::X};\nuse crate::Problem;\n")
+    found = arrows.rust({"": crate, "scenario": above})
+    assert found["scenario"] == {"low.part"}
+    assert found["scenario.check"] == {"high", "third", "scenario"}
 
 
 def test_a_circle_is_found() -> None:

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+const PARTS: [&str; 4] = ["engine", "plugin", "scenario", "schema"];
+
 pub fn main() {
-    let root = Path::new("../engine");
-    let mut files = Vec::new();
-    collect(&root.join("src"), &mut files);
-    // Between the engine and the user's code.
-    collect(Path::new("../plugin/src"), &mut files);
-    files.push(root.join("Cargo.toml"));
+    let mut files = vec![Path::new("../engine/Cargo.toml").to_path_buf()];
+    // `plugin` is between the engine and the user's code.
+    for part in PARTS {
+        collect(&Path::new("..").join(part).join("src"), &mut files);
+    }
     files.sort();
     let mut hash = Sha256::new();
     for file in &files {
@@ -25,8 +26,9 @@ pub fn main() {
     }
     let hex: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo::rustc-env=ENGINE_HASH={hex}");
-    println!("cargo::rerun-if-changed=../engine");
-    println!("cargo::rerun-if-changed=../plugin");
+    for part in PARTS {
+        println!("cargo::rerun-if-changed=../{part}");
+    }
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

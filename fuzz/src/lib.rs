@@ -11,8 +11,8 @@ mod user_code;
 
 use ccperf_engine::base::units;
 use ccperf_engine::run::simulate::Simulation;
-use ccperf_engine::scenario::Canonical;
-use ccperf_engine::scenario::what_if::Settings;
+use ccperf_scenario::Canonical;
+use ccperf_scenario::what_if::Settings;
 
 pub use json::{Draw, mutated};
 pub use user_code::user_code;

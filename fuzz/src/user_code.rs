@@ -10,9 +10,9 @@ use ccperf_engine::host::user::{Setup, UserCode, fail};
 use ccperf_engine::net::qdisc::Qdisc;
 use ccperf_engine::net::routing::balance::{Balancer, SwitchContext};
 use ccperf_engine::run::simulate::Simulation;
-use ccperf_engine::scenario::Canonical;
 use ccperf_plugin::abi::{Packet, Queue, TcbView};
 use ccperf_plugin::{Adapter, QueueDisc, window};
+use ccperf_scenario::Canonical;
 
 use crate::script::Script;
 

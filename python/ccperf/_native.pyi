@@ -90,11 +90,11 @@ def canonical(scenario_json: str) -> str:
     """Every default filled in, units and names normalised."""
 
 def lower(scenario_json: str) -> str:
-    """The flat form that backends run (``crates/engine/src/lowered.rs``)."""
+    """The flat form that backends run (``crates/schema/src/lowered.rs``)."""
 
 def settings(scenario_json: str) -> str:
     """What :func:`what_if` can change, as the scenario has it, as JSON
-    (``crates/engine/src/scenario/what_if/mod.rs``)."""
+    (``crates/scenario/src/what_if/mod.rs``)."""
 
 def what_if(scenario_json: str, settings_json: str) -> str:
     """The canonical form of the scenario with other settings. ScenarioError with the names of

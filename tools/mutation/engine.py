@@ -65,14 +65,18 @@ pub(crate) fn compared(number: usize, same: bool) {
 }
 """
 
-#: The engine is built for speed of building. A sum that does not fit is a mistake like another: CI
-#: checks sums elsewhere.
-PROFILE = b"""
-[profile.release.package.ccperf-engine]
+#: Built for speed of building. A sum that does not fit is a mistake like another: CI checks sums
+#: elsewhere.
+PROFILE = b"".join(
+    b"""
+[profile.release.package.%b]
 opt-level = 1
 codegen-units = 16
 overflow-checks = false
 """
+    % crate
+    for crate in (b"ccperf-engine", b"ccperf-scenario", b"ccperf-schema")
+)
 #: Lints that see that a mistake is one, or that object to the switches.
 ALLOWED = b"""#![allow(unconditional_panic, arithmetic_overflow, overflowing_literals, unsafe_code)]
 """

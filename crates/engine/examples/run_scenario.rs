@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ccperf_engine::run::recording::Column;
 use ccperf_engine::run::simulate::Simulation;
-use ccperf_engine::scenario::Canonical;
+use ccperf_scenario::Canonical;
 
 // As in the engine for Python.
 #[cfg(target_os = "linux")]

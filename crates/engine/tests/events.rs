@@ -12,7 +12,7 @@ use std::fmt::Write;
 use ccperf_engine::base::time::Time;
 use ccperf_engine::run::recording::{Column, Recording};
 use ccperf_engine::run::simulate::Simulation;
-use ccperf_engine::scenario::Canonical;
+use ccperf_scenario::Canonical;
 use serde_json::{Value, json};
 
 thread_local! {

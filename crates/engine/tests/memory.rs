@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use ccperf_engine::base::time::Time;
 use ccperf_engine::run::simulate::Simulation;
-use ccperf_engine::scenario::Canonical;
+use ccperf_scenario::Canonical;
 use serde_json::{Value, json};
 
 thread_local! {

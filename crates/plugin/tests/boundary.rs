@@ -11,13 +11,13 @@ use ccperf_engine::net::qdisc::Qdisc;
 use ccperf_engine::net::routing::balance::{Balancer, SwitchContext};
 use ccperf_engine::run::recording::Column;
 use ccperf_engine::run::simulate::Simulation;
-use ccperf_engine::scenario::Canonical;
 use ccperf_plugin::library::{control_of, load_balancer_of, queue_disc_of};
 use ccperf_plugin::monitor::Probe;
 use ccperf_plugin::{
     AckSample, CaEvent, Config, CongestionControl, Control, EarlyAck, Hop, LoadBalancer, Packet,
     Queue, QueueDisc, Switch, Tcb, Time,
 };
+use ccperf_scenario::Canonical;
 
 /// Uses each call, and can be told to panic in one of them.
 #[derive(Debug)]

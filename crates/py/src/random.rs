@@ -1,7 +1,7 @@
 //! Random numbers as ns-3 draws them.
 
 use ccperf_engine::base::rng::RngStream;
-use ccperf_engine::scenario::streams;
+use ccperf_scenario::streams;
 use pyo3::prelude::*;
 
 #[pyfunction]

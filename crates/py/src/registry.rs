@@ -6,7 +6,7 @@ use ccperf_engine::host::tcp::profile::changes::{self, About, Release};
 use ccperf_engine::host::tcp::profile::ns3;
 use ccperf_engine::host::tcp::socket_params::{OWN, SOCKET};
 use ccperf_engine::net::qdisc;
-use ccperf_engine::scenario::names::Registry;
+use ccperf_scenario::names::Registry;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};

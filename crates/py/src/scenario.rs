@@ -1,7 +1,8 @@
 //! Scenarios: JSON in, JSON out. Other threads run Python meanwhile.
 
-use ccperf_engine::scenario::what_if::Settings;
-use ccperf_engine::scenario::{Canonical, ScenarioError};
+use ccperf_scenario::Canonical;
+use ccperf_scenario::what_if::Settings;
+use ccperf_schema::ScenarioError;
 use pyo3::PyErr;
 use pyo3::prelude::*;
 
@@ -17,10 +18,7 @@ pub fn canonical(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 
 #[pyfunction]
 pub fn lower(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
-    let lower = || {
-        let lowered = Canonical::from_json(scenario_json)?.lower();
-        Ok(serde_json::to_string(&lowered).expect("plain data"))
-    };
+    let lower = || Ok(Canonical::from_json(scenario_json)?.lower().to_json());
     py.detach(lower).map_err(to_python)
 }
 

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ccperf_engine::base::error::Error;
 use ccperf_engine::base::time::Time;
-use ccperf_engine::lowered::Lowered;
 use ccperf_engine::run::parallel::{self, Outcome};
 use ccperf_engine::run::recording::{
     self, Column, Kept, Kind, Recording, TABLES, Table, TableSpec,
 };
 use ccperf_engine::run::simulate;
+use ccperf_schema::lowered::Lowered;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -170,7 +170,7 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyR
 }
 
 fn read(lowered_json: &str) -> Result<Lowered, Error> {
-    serde_json::from_str(lowered_json)
+    Lowered::from_json(lowered_json)
         .map_err(|error| Error::Scenario(format!("not a lowered scenario: {error}")))
 }
 

@@ -3,8 +3,9 @@
 use ccperf_engine::base::error::Error;
 use ccperf_engine::run::recording::Recording;
 use ccperf_engine::run::simulate::Simulation;
-use ccperf_engine::scenario::what_if::Settings;
-use ccperf_engine::scenario::{Canonical, ScenarioError};
+use ccperf_scenario::Canonical;
+use ccperf_scenario::what_if::Settings;
+use ccperf_schema::ScenarioError;
 use serde_json::json;
 
 use crate::pack::pack;
@@ -68,7 +69,6 @@ fn nothing_open() -> String {
 }
 
 fn problems(error: ScenarioError) -> String {
-    let problem =
-        |p: ccperf_engine::scenario::Problem| json!({"path": p.path, "message": p.message});
+    let problem = |p: ccperf_schema::Problem| json!({"path": p.path, "message": p.message});
     error.0.into_iter().map(problem).collect::<serde_json::Value>().to_string()
 }

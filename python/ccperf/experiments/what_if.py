@@ -1,7 +1,7 @@
 """What if the round trip were 100 ms? A scenario with a few settings changed and all else kept.
 
 A setting means the same on every scenario, since it is about what they have in common: flows,
-their paths and bottlenecks. The engine does it (``crates/engine/src/scenario/what_if``), so that a
+their paths and bottlenecks. The engine does it (``crates/scenario/src/what_if``), so that a
 page of the site, which has the engine, changes a run as the command line does.
 """
 

@@ -5,6 +5,7 @@ pub mod cpp;
 pub mod error;
 pub mod event;
 pub mod fetch;
+pub mod limits;
 pub mod math;
 pub mod mix;
 pub mod opaque;

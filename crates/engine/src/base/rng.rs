@@ -2,7 +2,7 @@
 //! object-oriented random-number package with many long streams and substreams", Operations
 //! Research 50(6), 2002), and ns-3's samplers on top.  The numbers are those of ns-3 3.44.
 
-use serde::{Deserialize, Serialize};
+use ccperf_schema::lowered::Distribution;
 
 use crate::base::math;
 
@@ -98,22 +98,6 @@ impl RngStream {
 }
 
 /// A distribution with the stream that is drawn from: ns-3's `ConstantRandomVariable`,
-/// What a random number is drawn from.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Distribution {
-    Constant(f64),
-    Uniform {
-        min: f64,
-        max: f64,
-    },
-    /// Numbers above `bound` are drawn again; 0: no bound.
-    Exponential {
-        mean: f64,
-        bound: f64,
-    },
-}
-
 /// `UniformRandomVariable` and `ExponentialRandomVariable`.
 #[derive(Clone, Debug)]
 pub struct RandomVariable {

@@ -1,7 +1,7 @@
 //! For stacks that are not ours, a kernel's say: what their endpoints are made of, and who makes them.
 
 use crate::base::error::Error;
-use crate::lowered::Flow;
+use ccperf_schema::lowered::Flow;
 
 pub use crate::host::application::Greedy;
 pub use crate::host::application::{Application, Due, Source};

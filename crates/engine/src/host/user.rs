@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ccperf_schema::lowered::{Algorithm, Lowered};
+
 use crate::base::error::Failure;
 use crate::host::tcp::control::Control;
-use crate::lowered::{Algorithm, Lowered};
 use crate::net::qdisc::{Qdisc, Scheduler};
 use crate::net::routing::balance::{Balancer, Sender, SwitchContext};
 

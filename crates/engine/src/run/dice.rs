@@ -1,9 +1,9 @@
 //! Random scenarios of tests.
 
+use ccperf_scenario::Canonical;
+use ccperf_schema::ScenarioError;
+use ccperf_schema::lowered::Lowered;
 use serde_json::Value;
-
-use crate::lowered::Lowered;
-use crate::scenario::Canonical;
 
 /// A small generator, so that a failing case is named by one number.
 pub(crate) struct Dice(pub(crate) u64);
@@ -21,5 +21,9 @@ impl Dice {
 }
 
 pub(crate) fn lower(scenario: &Value) -> Lowered {
-    Canonical::from_json(&scenario.to_string()).unwrap().lower()
+    try_lower(scenario).unwrap()
+}
+
+pub(crate) fn try_lower(scenario: &Value) -> Result<Lowered, ScenarioError> {
+    Ok(Canonical::from_json(&scenario.to_string())?.lower())
 }

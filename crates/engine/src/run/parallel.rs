@@ -14,18 +14,19 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
+use barrier::Barrier;
+use ccperf_schema::lowered::Lowered;
+use partition::Partition;
+
 use crate::base::error::Error;
 use crate::base::event::journal::{Arrival, Foreign, History, Lost, Origin, Ranks};
 use crate::base::event::{Key, NUMBER_BITS};
 use crate::base::fetch::fetch;
 use crate::base::time::Time;
-use crate::lowered::Lowered;
 use crate::net::network::Crossing;
 use crate::packet::Beside;
 use crate::run::recording::Recording;
 use crate::run::simulate::Simulation;
-use barrier::Barrier;
-use partition::Partition;
 
 /// What became of a run in parts.
 #[derive(Debug)]

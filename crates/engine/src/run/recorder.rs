@@ -5,10 +5,11 @@ mod monitor;
 
 use std::io;
 
+use ccperf_schema::lowered::{Lowered, Transport};
+
 use crate::base::error::Failure;
 use crate::base::time::{Rate, Time};
 use crate::host::hosts::{Hosts, Sample, State};
-use crate::lowered::{Lowered, Transport};
 use crate::net::network::Network;
 use crate::packet::verdict::Verdict;
 use crate::run::recording::full_grid::FullGrid;

@@ -3,9 +3,10 @@
 //! ns-3's driver schedules every row before time starts.  So all rows draw their numbers then; the
 //! next one of a schedule is queued when the one before it has happened, under the number that it has.
 
+use ccperf_schema::lowered::{Change, Link, Schedule};
+
 use crate::base::event::{Event, EventQueue, Key, RunEvent};
 use crate::base::time::Time;
-use crate::lowered::{Change, Link, Schedule};
 
 /// The schedules of all links, by their numbers in [`RunEvent::Schedule`].
 #[derive(Clone, Debug, Default)]

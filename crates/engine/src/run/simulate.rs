@@ -7,6 +7,8 @@ use std::io::{BufWriter, Write};
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
+use ccperf_schema::lowered::{Change, Lowered};
+
 use crate::base::error::{Error, guarded};
 use crate::base::event::{
     DisciplineEvent, Event, FlowEvent, LaneEvent, NodeEvent, PortEvent, RunEvent,
@@ -15,7 +17,6 @@ use crate::base::time::{Rate, Time};
 use crate::host::hosts::{Address, Endpoint, Host, Hosts};
 use crate::host::outside::Stack;
 use crate::host::user::{NoUserCode, UserCode};
-use crate::lowered::{Change, Lowered};
 use crate::net::network::{Arriving, Lookahead, Network};
 use crate::packet::trace::{self, PacketTrace};
 use crate::run::build::{self, Columns, Startup};

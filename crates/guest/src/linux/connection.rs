@@ -12,8 +12,8 @@ use ccperf_engine::base::time::{Rate, Time};
 use ccperf_engine::host::outside::{
     Address, Application, Due, Endpoint, Host, Outcome, Sample, Stack, State,
 };
-use ccperf_engine::lowered::Flow;
 use ccperf_engine::packet::{Flags, Packet};
+use ccperf_schema::lowered::Flow;
 use libc::{IPPROTO_IP, IPPROTO_TCP, SOL_SOCKET};
 
 use super::ahead::{Arrival, Ends, is_suspect};

@@ -20,10 +20,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use ccperf_engine::base::time::Time;
-use ccperf_engine::lowered::Lowered;
 use ccperf_engine::run::recording::Recording;
 use ccperf_engine::run::simulate::Simulation;
-
+use ccperf_schema::lowered::Lowered;
 use connection::{Sockets, lock};
 use discipline::{DISCIPLINES, Disciplines};
 use kernel::Kernel;

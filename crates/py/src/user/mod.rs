@@ -12,22 +12,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use balancer::PythonBalancer;
 use ccperf_engine::base::time::Time;
 use ccperf_engine::host::tcp::control::{Callback, Control};
 use ccperf_engine::host::user::{self, Setup, UserCode};
-use ccperf_engine::lowered::Lowered;
 use ccperf_engine::net::qdisc::{Qdisc, Scheduler};
 use ccperf_engine::net::routing::balance::{Balancer, Sender, SwitchContext};
 use ccperf_plugin::library;
 use ccperf_plugin::monitor::{Call, Monitor, Probe};
 use ccperf_plugin::{Adapter, BalancerAdapter, SenderAdapter};
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
-
-use balancer::PythonBalancer;
+use ccperf_schema::lowered::Lowered;
 use congestion::PythonCca;
 use external::ExternalControl;
 use host_balancer::PythonHostBalancer;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use queue::PythonQdisc;
 use scheduler::PythonScheduler;
 

@@ -6,10 +6,11 @@ mod source;
 pub use greedy::Greedy;
 pub use source::{Due, Source};
 
+use ccperf_schema::lowered;
+
 use crate::base::math::Divisor;
 use crate::base::ring::Ring;
 use crate::base::time::Time;
-use crate::lowered;
 
 /// A flow's application, on both its ends.
 #[derive(Debug)]

@@ -1,8 +1,10 @@
+use ccperf_schema::lowered;
+use ccperf_schema::lowered::Distribution;
+
 use super::Transfer;
 use crate::base::event::{Event, EventQueue, Key};
-use crate::base::rng::{Distribution, RandomVariable};
+use crate::base::rng::RandomVariable;
 use crate::base::time::{Rate, Time};
-use crate::lowered;
 
 /// A source that writes packets at times of its own, whatever TCP can carry: at a constant rate while
 /// it is on, as ns-3's `OnOffApplication`, with random gaps, as a Poisson process, or in writes at equal distances.

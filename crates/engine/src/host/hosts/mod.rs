@@ -31,9 +31,9 @@ pub use udp::Datagrams;
 use persistent::Beginning;
 
 use crate::base::event::Token;
+use crate::base::limits::MAX_ENDPOINTS;
 use crate::base::time::Time;
 use crate::host::tcp::Ns3;
-use crate::lowered::MAX_ENDPOINTS;
 use crate::net::network::Network;
 use crate::packet::Packet;
 

@@ -1,10 +1,11 @@
 //! ICMP echo requests (RFC 792) at equal distances and their replies, as ns-3's `Ping`.
 
+use ccperf_schema::lowered;
+
 use super::{Address, Echo, Endpoint, Host};
 use crate::base::event::{Key, Token};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::lowered;
 use crate::packet::{ICMP_HEADER, IP_HEADER, Packet};
 
 /// The only timer: a request is due.

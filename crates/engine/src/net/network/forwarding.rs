@@ -237,7 +237,7 @@ impl Forwarding {
     pub fn usual_first_hop(&self, origin: Origin) -> Next {
         match self.table.place(origin.node as usize) {
             Place::Leaf(port) => Next::Port(port),
-            // Hosts with several links have one path each: `scenario::routing` sees to it.
+            // Hosts with several links have one path each: `ccperf_scenario::routing` sees to it.
             Place::Row(row) => self.table.next(row, origin.destination),
         }
     }

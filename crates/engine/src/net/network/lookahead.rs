@@ -3,11 +3,12 @@
 //! Whoever runs the hosts somewhere else (in a kernel, say) sleeps until then, and what happens between routers is caught up with
 //! later.  Packets on their last wire may be handed over ahead of time: nothing keeps them from their hosts.
 
+use ccperf_schema::lowered::Lowered;
+
 use super::lanes::Flight;
 use super::{Network, Port};
 use crate::base::event::{DisciplineEvent, Event, Key, LaneEvent};
 use crate::base::time::Time;
-use crate::lowered::Lowered;
 use crate::net::routing::Place;
 use crate::packet::{Flags, Image, Packet};
 

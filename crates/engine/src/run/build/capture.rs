@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use ccperf_schema::lowered::Lowered;
+
 use super::{flow_keys, fragmentation};
 use crate::base::error::Error;
-use crate::lowered::Lowered;
 use crate::packet::capture::{Capture, Conversation};
 use crate::packet::trace::PacketTrace;
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ccperf_schema::lowered::{Algorithm, Flow, Stack};
+
 use super::{find, refused};
 use crate::base::attributes::Attributes;
 use crate::base::error::Error;
@@ -14,7 +16,6 @@ use crate::host::slow_start;
 use crate::host::tcp::profile::{self, ForProfile};
 use crate::host::tcp::{Config, Ns3, Profile, Socket};
 use crate::host::user::{Setup, UserCode, is_user_code};
-use crate::lowered::{Algorithm, Flow, Stack};
 
 pub fn build(
     flow: &Flow,

@@ -1,9 +1,10 @@
 //! A flow of datagrams with its source.
 
+use ccperf_schema::lowered::Flow;
+
 use crate::base::error::Error;
 use crate::host::application::Application;
 use crate::host::hosts::{Address, Datagrams};
-use crate::lowered::Flow;
 
 pub fn build(flow: &Flow, address: Address, seed: u64) -> Result<Datagrams, Error> {
     match Application::new(&flow.application, seed) {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use ccperf_schema::lowered::{self, Lowered};
+
 use super::{fragmentation, probes};
 use crate::base::error::Error;
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
-use crate::lowered::{self, Lowered};
 use crate::net::network::{Fault, Wire};
 
 /// Gives the wires into each faulty switch its faults, which draw from one stream each.

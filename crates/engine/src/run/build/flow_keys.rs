@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
+use ccperf_schema::lowered::{Flow, Lowered, Ping, Transport};
+
 use super::{fragmentation, probes};
 use crate::base::error::Error;
-use crate::lowered::{Flow, Lowered, Ping, Transport};
 use crate::packet::{FlowKey, FlowKeys, PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP, priority};
 
 /// The IP protocol number of a flow, part of what flow queueing hashes.

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use ccperf_schema::lowered::Lowered;
+
 use super::{find, fragmentation, probes, refused};
 use crate::base::attributes::Attributes;
 use crate::base::error::Error;
 use crate::host::user::{Setup, UserCode, is_user_code};
-use crate::lowered::Lowered;
 use crate::net::network::{Forwarding, Steering};
 use crate::net::qdisc::FlowKey;
 use crate::net::routing::balance::{

@@ -1,14 +1,15 @@
 //! Whether some packets do not fit all links, and what they are then.
 
+use ccperf_schema::lowered::{Application, Flow, Lowered, Transport};
+
 use crate::base::attributes::Attributes;
 use crate::host::tcp::socket_params::{SOCKET, headers_of_data};
-use crate::lowered::{Application, Flow, Lowered, Transport};
 use crate::net::network::Fragmentation;
 use crate::net::routing::balance::STATIC;
 use crate::packet::{FlowKey, IP_HEADER, UDP_HEADER};
 
 /// The flows that are numbered once more, for what belongs to them and has no ports: all, if a packet of one does
-/// not fit some link.  Transfers and pings fit: `scenario::check` sees to it.
+/// not fit some link.  Transfers and pings fit: `ccperf_scenario::check` sees to it.
 pub fn portless(scenario: &Lowered) -> &[Flow] {
     let directions = scenario.links.iter().flat_map(|link| &link.directions);
     let least = directions.map(|direction| direction.mtu_bytes).min().unwrap_or(u32::MAX);

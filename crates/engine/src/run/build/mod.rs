@@ -24,17 +24,16 @@ use std::io::Write;
 use crate::base::attributes::Spec;
 use crate::base::error::Error;
 use crate::base::event::{FlowEvent, PortEvent, Token};
+use crate::base::limits::{MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::host::hosts::{Address, AnyEndpoint, Hosts, Parts, Ping};
 use crate::host::outside::Stack;
 use crate::host::user::UserCode;
-use crate::lowered::{
-    Algorithm, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, Transport, Workload,
-};
 use crate::net::network::{Loss, Network, Wire};
 use crate::net::qdisc::Pool;
 use crate::packet::trace::PacketTrace;
+use ccperf_schema::lowered::{Algorithm, Lowered, Transport, Workload};
 
 pub use capture::capture;
 pub use startup::{Startup, startups};

@@ -2,12 +2,16 @@
 
 use std::ops::RangeInclusive;
 
+use ccperf_schema::lowered::{
+    Application, Direction, Flow, Link, Lowered, OnOff, Pair, Ping, Poisson, Recording, SCHEMAS,
+    Workload,
+};
+
 use crate::base::error::Error;
 use crate::base::event::{NodeEvent, RunEvent};
-use crate::lowered::{
-    Application, Direction, FASTEST, Flow, LARGEST_BUFFER, LARGEST_WRITE, LONGEST, LONGEST_DELAY,
-    Link, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, OnOff, Pair, Ping, Poisson, Recording,
-    SCHEMAS, Workload,
+use crate::base::limits::{
+    FASTEST, LARGEST_BUFFER, LARGEST_WRITE, LONGEST, LONGEST_DELAY, MAX_ENDPOINTS, MAX_FLOWS,
+    MAX_LINKS,
 };
 use crate::packet::ingress::PRIORITIES;
 
@@ -309,14 +313,16 @@ fn share(what: &str, number: f64) -> Checked {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::run::dice::lower;
 
     #[test]
     fn what_is_numbered_in_an_event_is_not_more_than_its_bits_tell() {
-        let two = r#"{"nodes": ["a", "b"], "stop_time": "1s",
+        let mut scenario = lower(&json!({"nodes": ["a", "b"], "stop_time": "1s",
             "links": [{"name": "l", "ends": ["a", "b"], "rate": "1Mbps", "delay": "1ms"}],
-            "flows": [{"source": "a", "destination": "b", "cc": {"type": "newreno"}}]}"#;
-        let mut scenario = crate::scenario::Canonical::from_json(two).unwrap().lower();
+            "flows": [{"source": "a", "destination": "b", "cc": {"type": "newreno"}}]}));
         assert!(check(&scenario).is_ok());
         scenario.nodes.resize(NodeEvent::THINGS + 1, String::new());
         let said = check(&scenario).unwrap_err().to_string();

@@ -1,8 +1,9 @@
 //! What a sender that is no TCP knows of its path.
 
+use ccperf_schema::lowered::Link;
+
 use crate::base::time::{Rate, Time};
 use crate::host::path::Path;
-use crate::lowered::Link;
 
 /// Over these hops there and back, with full packets and with answers of so many bytes on the wire.
 pub fn of(

@@ -1,8 +1,9 @@
 //! Which ports can pause, and how switches have them do so.
 
+use ccperf_schema::lowered::{Direction, Flow, Link, Lowered, Pfc, Transport};
+
 use crate::base::time::Rate;
 use crate::host::rate_control::reads_telemetry;
-use crate::lowered::{Direction, Flow, Link, Lowered, Pfc, Transport};
 use crate::net::qdisc::is_whole_queue;
 use crate::packet::PPP_HEADER;
 use crate::packet::ingress::{Rules, Threshold};

@@ -2,12 +2,13 @@
 
 use std::slice::from_ref;
 
+use ccperf_schema::lowered::{Algorithm, Direction};
+
 use super::{find, refused};
 use crate::base::attributes::Attributes;
 use crate::base::error::Error;
 use crate::base::time::{Rate, Time};
 use crate::host::user::{Setup, UserCode, is_user_code};
-use crate::lowered::{Algorithm, Direction};
 use crate::net::network::{
     DelayVariation, Device, DeviceFifo, OtherDevice, Pausable, Port, Several, Single, Transmitter,
 };

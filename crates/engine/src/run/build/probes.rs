@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use ccperf_schema::lowered::Lowered;
+
 use super::find;
 use crate::base::attributes::Attributes;
 use crate::base::error::Error;
 use crate::base::time::Time;
 use crate::host::user::is_user_code;
-use crate::lowered::Lowered;
 use crate::net::routing::Graph;
 use crate::net::routing::balance::{self, HostContext, Sender};
 

@@ -1,11 +1,12 @@
 //! A connection over RoCE, and what its law knows of its path.
 
+use ccperf_schema::lowered::{Application, Flow, Lowered};
+
 use super::{find, path};
 use crate::base::attributes::Attributes;
 use crate::base::error::Error;
 use crate::host::hosts::{ACK_HEADER, Address, Roce};
 use crate::host::rate_control;
-use crate::lowered::{Application, Flow, Lowered};
 use crate::packet::PPP_HEADER;
 
 pub fn build(flow: &Flow, address: Address, scenario: &Lowered) -> Result<Roce, Error> {

@@ -1,7 +1,8 @@
 //! What a node does when it comes up.
 
+use ccperf_schema::lowered::Lowered;
+
 use crate::base::event::{Event, FlowEvent};
-use crate::lowered::Lowered;
 
 /// What happens when a node comes up.
 #[derive(Clone, Debug, Default)]

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ccperf_schema::lowered::{Lowered, Stack, Transport, Workload};
+
 use super::connection::{self, Ends};
 use super::trimming;
 use crate::base::error::Error;
@@ -14,7 +16,6 @@ use crate::host::hosts::{
 use crate::host::path::Path;
 use crate::host::tcp::Config;
 use crate::host::user::UserCode;
-use crate::lowered::{Lowered, Stack, Transport, Workload};
 
 /// The transfers of all workloads; none if there are no workloads.
 ///

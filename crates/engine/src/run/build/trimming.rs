@@ -1,12 +1,13 @@
 //! A flow whose packets switches may cut.
 
+use ccperf_schema::lowered::{Algorithm, Application, Flow, Link, Lowered};
+
 use super::{find, path};
 use crate::base::attributes::Attributes;
 use crate::base::error::Error;
 use crate::host::hosts::{Address, Trimming};
 use crate::host::path::Path;
 use crate::host::trimming::{self, Control};
-use crate::lowered::{Algorithm, Application, Flow, Link, Lowered};
 use crate::packet::{PPP_HEADER, TRIMMING_HEADERS};
 
 pub fn build(flow: &Flow, address: Address, scenario: &Lowered) -> Result<Trimming, Error> {

@@ -1,9 +1,10 @@
 //! Whether routers tell senders that they have no route.
 
+use ccperf_schema::lowered::Lowered;
+
 use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::profile::{DEFAULT, changes};
 use crate::host::tcp::socket_params::PROFILE;
-use crate::lowered::Lowered;
 use crate::net::network::Exit;
 
 /// By port, where messages leave routers; none if these say nothing.  They do if links fail and one of the scenario's

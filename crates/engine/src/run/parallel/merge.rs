@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use ccperf_schema::lowered::Lowered;
+
 use super::partition::Partition;
 use crate::base::error::Error;
-use crate::lowered::Lowered;
 use crate::run::recording::{Column, Kept, Recording, Table};
 
 /// Which part has a row, and which of its rows it is.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ccperf_schema::lowered::{Algorithm, Lowered, Transport, Workload};
+
 use crate::base::event::journal::LONGEST;
 use crate::base::time::{Rate, Time};
 use crate::host::user::is_user_code;
-use crate::lowered::{Algorithm, Lowered, Transport, Workload};
 use crate::net::network::LONGEST_CROSSING;
 use crate::net::qdisc::SHARED_BUFFER;
 use crate::packet::{IP_HEADER, PPP_HEADER, UDP_HEADER};

@@ -1,6 +1,7 @@
 //! What balancers did to flows: the tables of the path monitor, what probing took, and which paths hosts found to have failed.
 
-use crate::lowered::Lowered;
+use ccperf_schema::lowered::Lowered;
+
 use crate::net::network::Network;
 use crate::net::routing::balance::failures::Between;
 use crate::packet::path_monitor::PathMonitor;

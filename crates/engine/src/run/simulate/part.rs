@@ -1,11 +1,12 @@
 //! A simulation that is one part of a network, beside others that run at the same time.
 
+use ccperf_schema::lowered::Lowered;
+
 use super::Simulation;
 use crate::base::error::Error;
 use crate::base::event::Key;
 use crate::base::event::journal::History;
 use crate::base::time::Time;
-use crate::lowered::Lowered;
 use crate::net::network::Crossing;
 use crate::packet::Beside;
 use crate::run::recording::Recording;

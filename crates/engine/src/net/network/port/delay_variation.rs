@@ -6,9 +6,10 @@
 //! nanosecond), as through a queue that nobody sees; a late packet holds nobody up.
 //! (ns-3 has no class for this: the driver of its backend brings a channel.)
 
+use ccperf_schema::lowered;
+
 use crate::base::rng::{RandomVariable, RngStream};
 use crate::base::time::Time;
-use crate::lowered;
 
 #[derive(Debug)]
 pub struct DelayVariation {
@@ -70,7 +71,7 @@ impl DelayVariation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::rng::Distribution;
+    use ccperf_schema::lowered::Distribution;
 
     fn arrivals(jitter: Option<Jitter>, reordering: Option<Reordering>) -> Vec<u64> {
         let mut variation = DelayVariation { jitter, reordering };

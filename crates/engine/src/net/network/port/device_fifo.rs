@@ -1,6 +1,7 @@
 //! The device's own queue, below the queue discipline.
 
-use crate::lowered::DeviceQueue;
+use ccperf_schema::lowered::DeviceQueue;
+
 use crate::packet::{PacketId, PacketList, PacketPool};
 
 /// First in, first out, up to a number of packets or bytes; what does not fit is dropped.

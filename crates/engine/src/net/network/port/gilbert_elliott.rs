@@ -8,8 +8,9 @@
 //! (The driver of the ns-3 backend does this in its error model; ns-3's own `BurstErrorModel` is another
 //! law.)
 
+use ccperf_schema::lowered;
+
 use crate::base::rng::RngStream;
-use crate::lowered;
 
 #[derive(Debug)]
 pub struct GilbertElliott {

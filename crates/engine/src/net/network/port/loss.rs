@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
+use ccperf_schema::lowered;
+
 use super::Fault;
 use super::gilbert_elliott::GilbertElliott;
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
-use crate::lowered;
 use crate::net::network::common::LINK_DOWN;
 use crate::packet::{PacketId, PacketPool};
 

@@ -6,11 +6,12 @@
 
 use std::collections::VecDeque;
 
+use ccperf_schema::lowered::DeviceSelect;
+
 use super::feeder::{Feeder, Place};
 use super::{DeviceFifo, QueueStatistics, Transmitter};
 use crate::base::event::{Event, PortEvent};
 use crate::base::time::Time;
-use crate::lowered::DeviceSelect;
 use crate::net::network::common::{Common, QUEUE_FULL};
 use crate::net::qdisc::{AnyQdisc, Counts, FlowKey, Qdisc, QdiscContext, flow_hash};
 use crate::packet::trace::PacketEvent;

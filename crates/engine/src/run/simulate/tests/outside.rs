@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use ccperf_schema::lowered::Lowered;
 use serde_json::json;
 
 use crate::base::time::Time;
@@ -12,8 +13,8 @@ use crate::host::user::{Setup, UserCode};
 use crate::net::qdisc::{PacketFifo, Qdisc, QdiscContext};
 use crate::net::routing::balance::{Balancer, SwitchContext};
 use crate::packet::PacketId;
+use crate::run::dice::lower;
 use crate::run::simulate::Simulation;
-use crate::scenario::Canonical;
 
 /// A FIFO that looks at its own clock; a packet leaves it no sooner than `hold` after it has come.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ impl UserCode for Maker {
 }
 
 /// Three links of which the middle one, if any, has the discipline, in both directions.
-fn scenario(qdisc: Option<&str>) -> Canonical {
+fn scenario(qdisc: Option<&str>) -> Lowered {
     let link = |number: usize, rate: &str, qdisc: Option<&str>| {
         let kind = json!({"type": qdisc.unwrap_or("FifoQueueDisc")});
         let own = json!({"qdisc": kind, "device_queue": "1p"});
@@ -95,13 +96,13 @@ fn scenario(qdisc: Option<&str>) -> Canonical {
             {"source": "n3", "destination": "n0", "transport": "UDP", "application": udp},
         ],
     });
-    Canonical::from_json(&scenario.to_string()).unwrap()
+    lower(&scenario)
 }
 
 fn wakes(qdisc: Option<&str>, hold: Time) -> (u64, u64, u64) {
     let (clock, calls) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let user = Maker { clock: Arc::clone(&clock), calls: Arc::clone(&calls), hold };
-    let lowered = scenario(qdisc).lower();
+    let lowered = scenario(qdisc);
     let mut simulation = Simulation::with_user_code(lowered, None, Box::new(user)).unwrap();
     let lookahead = simulation.lookahead();
     let mut wakes = 0;

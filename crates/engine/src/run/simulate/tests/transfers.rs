@@ -1,10 +1,10 @@
 //! Transfers that come and go against the same ones written as flows, which stay for the whole run.
 
+use ccperf_schema::lowered::Lowered;
 use serde_json::{Value, json};
 
 use super::{Buffer, Dice, lower, run, run_lowered};
 use crate::base::time::Time;
-use crate::lowered::Lowered;
 use crate::run::recording::Recording;
 use crate::run::simulate::Simulation;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The lowered scenario (crates/engine/src/lowered.rs), field by field.
+// The lowered scenario (crates/schema/src/lowered.rs), field by field.
 
 #ifndef CCPERF_SCENARIO_H
 #define CCPERF_SCENARIO_H

@@ -1,4 +1,0 @@
-//! RTT variation: propagation that single flows have over others.
-
-mod check;
-pub mod spec;

@@ -1,0 +1,6 @@
+//! RTT variation: propagation that single flows have over others.
+
+mod check;
+mod draw;
+
+pub use draw::draw;

@@ -1,0 +1,122 @@
+//! Finding things by the names people use, and suggesting the nearest when there is no such name.
+
+use ccperf_engine::base::attributes::{Param, Spec};
+use ccperf_engine::host::{congestion, rate_control, recovery, trimming};
+use ccperf_engine::net::qdisc;
+use ccperf_engine::net::routing::balance;
+
+/// The tables of algorithms that a name can be looked up in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registry {
+    CongestionControl,
+    Qdisc,
+    Recovery,
+    Routing,
+    /// Of senders over RoCE.
+    RateControl,
+    Trimming,
+}
+
+impl Registry {
+    pub fn specs(self) -> &'static [&'static Spec] {
+        match self {
+            Registry::CongestionControl => congestion::SPECS,
+            Registry::Qdisc => qdisc::SPECS,
+            Registry::Recovery => recovery::SPECS,
+            Registry::Routing => balance::SPECS,
+            Registry::RateControl => rate_control::SPECS,
+            Registry::Trimming => trimming::SPECS,
+        }
+    }
+
+    /// ns-3 has what is in it, but for what is said to be our own.
+    pub fn is_in_ns3(self) -> bool {
+        !matches!(self, Registry::RateControl | Registry::Trimming)
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Registry::CongestionControl => "congestion control algorithm",
+            Registry::Qdisc => "queue discipline",
+            Registry::Recovery => "loss recovery algorithm",
+            Registry::Routing => "kind of routing",
+            Registry::RateControl => "rate control of RoCE",
+            Registry::Trimming => "transport over switches that trim",
+        }
+    }
+
+    /// The algorithm called `word` by ns-3 (with or without `ns3::`) or by Linux, in any case.
+    ///
+    /// # Errors
+    /// A message with the nearest name, or with all of them.
+    pub fn find(self, word: &str) -> Result<&'static Spec, String> {
+        let plain = match word.get(..5) {
+            Some(prefix) if prefix.eq_ignore_ascii_case("ns3::") => &word[5..],
+            _ => word,
+        };
+        let known_as = |spec: &Spec| std::iter::once(spec.ns3).chain(spec.linux.iter().copied());
+        let specs = self.specs();
+        let is = |spec: &&&Spec| known_as(spec).any(|name| name.eq_ignore_ascii_case(plain));
+        if let Some(spec) = specs.iter().find(is) {
+            return Ok(spec);
+        }
+        let names = specs.iter().flat_map(|spec| known_as(spec).map(|name| (name, spec.ns3)));
+        let hint = match nearest(plain, names) {
+            Some(ns3) => format!("did you mean `{ns3}`?"),
+            None => format!("there are {}", list(specs.iter().map(|spec| spec.ns3))),
+        };
+        Err(format!("`{word}` is not a {}; {hint}", self.noun()))
+    }
+}
+
+/// The parameter called `word` by ns-3 or by Linux, in any case.
+///
+/// # Errors
+/// A message with the nearest name, or with all of them.
+pub fn find_param(spec: &Spec, word: &str) -> Result<&'static Param, String> {
+    let known_as = |p: &Param| [p.ns3, p.linux].into_iter().filter(|name| !name.is_empty());
+    // The tables are constants, so each parameter outlives the borrow of its spec.
+    let params: &'static [Param] = spec.params;
+    let is = |p: &&Param| known_as(p).any(|name| name.eq_ignore_ascii_case(word));
+    if let Some(param) = params.iter().find(is) {
+        return Ok(param);
+    }
+    let hint = if params.is_empty() {
+        "it has none".to_owned()
+    } else {
+        match nearest(word, params.iter().flat_map(|p| known_as(p).map(|name| (name, p.ns3)))) {
+            Some(ns3) => format!("did you mean `{ns3}`?"),
+            None => format!("there are {}", list(params.iter().map(|p| p.ns3))),
+        }
+    };
+    Err(format!("{} has no attribute `{word}`; {hint}", spec.ns3))
+}
+
+/// What to say after "there is no such `noun`".
+pub fn hint<'a>(word: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest(word, names.clone().map(|name| (name, name))) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("there are {}", list(names)),
+    }
+}
+
+/// The value whose key is nearest to `word`, if any is near enough to be a slip of the finger.
+fn nearest<'a>(word: &str, keyed: impl Iterator<Item = (&'a str, &'a str)>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let length = word.chars().count();
+    let allowed = (length / 3).max(1).min(length.saturating_sub(1));
+    keyed
+        .map(|(key, value)| (strsim::damerau_levenshtein(&word, &key.to_lowercase()), value))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, value)| value)
+}
+
+/// The names, cut when there are too many to read.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 40;
+    let names: Vec<_> = names.collect();
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    let rest = names.len().saturating_sub(SHOWN);
+    if rest > 0 { format!("{shown} and {rest} more") } else { shown }
+}
