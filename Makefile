@@ -58,8 +58,8 @@ test: setup tests-built ## all tests, the comparison with real ns-3 included
 test-quick: develop ## the files of tests that take less than a second: half a minute, after each change
 	$(PYTEST) -q --quick
 
-# The engine's own tests and those of scenarios check sums and assertions. All others link the engine that `make setup` has built; the binding
-# is named so that what both depend on has the same features.
+# The engine's own tests and those of scenarios check sums and assertions. All others link the engine that `make setup`
+# has built; the binding is named so that what both depend on has the same features.
 ENGINE_TESTS = cargo test --locked --quiet --package ccperf-engine --package ccperf-scenario --package ccperf-schema --lib
 LINKED_TESTS = cargo test --locked --quiet --release --package ccperf-engine --package ccperf-py --test '*'
 OTHER_TESTS = cargo test --locked --quiet --release --workspace --exclude ccperf-engine --exclude ccperf-scenario --exclude ccperf-schema
@@ -176,7 +176,7 @@ sbom: $(VENV)/.python ## dist/sbom.json: what ccperf is made of, with hashes and
 # Two builds from nothing in the same place: what differs would be the compiler's, or ours.
 reproducible: $(VENV)/.python ## builds the wheel twice and compares the bytes (some minutes)
 	@$(OWN_JOBS) for n in 1 2; do \
-	  rm -rf target/reproducible && SOURCE_DATE_EPOCH=315532800 CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=target/reproducible \
+	  rm -rf target/reproducible && SOURCE_DATE_EPOCH=315532800 CARGO_TARGET_DIR=target/reproducible \
 	    $(BIN)/maturin build --release --locked --quiet --out dist/reproducible-$$n || exit 1; \
 	done; cmp dist/reproducible-1/*.whl dist/reproducible-2/*.whl && sha256sum dist/reproducible-1/*.whl
 
@@ -261,7 +261,7 @@ $(GUEST): $(GUEST_SOURCES) | $(VENV)/.tools
 PGO = $$(rustc --print sysroot | xargs -I@ sh -c 'ls @/lib/rustlib/*/bin/llvm-profdata' \
   >/dev/null 2>&1 && echo --pgo)
 # The published figures are of crates optimised together, which without a profile brings nothing.
-GUIDED = CARGO_PROFILE_RELEASE_LTO=fat CARGO_INCREMENTAL=0
+GUIDED = CARGO_PROFILE_RELEASE_LTO=fat
 GET_PROFDATA = [ -n "$(PGO)" ] || rustup component add llvm-tools 2>/dev/null \
   || echo "No llvm-tools for this Rust: building without a profile"
 

@@ -12,7 +12,7 @@ mod user_code;
 use ccperf_engine::base::units;
 use ccperf_engine::run::simulate::Simulation;
 use ccperf_scenario::Canonical;
-use ccperf_scenario::what_if::Settings;
+use ccperf_schema::Settings;
 
 pub use json::{Draw, mutated};
 pub use user_code::user_code;

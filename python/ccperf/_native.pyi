@@ -94,7 +94,7 @@ def lower(scenario_json: str) -> str:
 
 def settings(scenario_json: str) -> str:
     """What :func:`what_if` can change, as the scenario has it, as JSON
-    (``crates/scenario/src/what_if/mod.rs``)."""
+    (``crates/schema/src/settings.rs``)."""
 
 def what_if(scenario_json: str, settings_json: str) -> str:
     """The canonical form of the scenario with other settings. ScenarioError with the names of

@@ -1,8 +1,7 @@
 //! Scenarios: JSON in, JSON out. Other threads run Python meanwhile.
 
 use ccperf_scenario::Canonical;
-use ccperf_scenario::what_if::Settings;
-use ccperf_schema::ScenarioError;
+use ccperf_schema::{ScenarioError, Settings};
 use pyo3::PyErr;
 use pyo3::prelude::*;
 

@@ -31,7 +31,7 @@ mod schedule;
 pub mod streams;
 mod traffic;
 mod transport;
-pub mod what_if;
+mod what_if;
 mod workload;
 
 use ccperf_schema::ScenarioError;

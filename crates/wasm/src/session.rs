@@ -4,8 +4,7 @@ use ccperf_engine::base::error::Error;
 use ccperf_engine::run::recording::Recording;
 use ccperf_engine::run::simulate::Simulation;
 use ccperf_scenario::Canonical;
-use ccperf_scenario::what_if::Settings;
-use ccperf_schema::ScenarioError;
+use ccperf_schema::{ScenarioError, Settings};
 use serde_json::json;
 
 use crate::pack::pack;
