@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+/// What a result depends on, and what is between the engine and the code of users (`plugin`).
 const PARTS: [&str; 4] = ["engine", "plugin", "scenario", "schema"];
 
 pub fn main() {
     let mut files = vec![Path::new("../engine/Cargo.toml").to_path_buf()];
-    // `plugin` is between the engine and the user's code.
     for part in PARTS {
         collect(&Path::new("..").join(part).join("src"), &mut files);
     }

@@ -34,8 +34,18 @@ impl Algorithm {
     }
 }
 
+pub(super) fn certain() -> f64 {
+    1.0
+}
+
 pub(super) fn zero_time() -> String {
     "0s".to_owned()
+}
+
+/// ns-3's `OnOffApplication::OnTime` and `OffTime`, `Ping::Interval` and
+/// `DynamicQueueLimits::HoldTime`.
+pub(super) fn one_second() -> String {
+    "1s".to_owned()
 }
 
 /// ns-3's `BulkSendApplication::SendSize` and `OnOffApplication::PacketSize`.
