@@ -13,8 +13,8 @@ const M2: u64 = 4_294_944_443;
 const NORM: f64 = 1.0 / (M1 as f64 + 1.0);
 
 /// Streams start 2^127 steps apart, their substreams 2^76.
-const STREAM_BITS: u32 = 127;
-const SUBSTREAM_BITS: u32 = 76;
+const STREAM_BITS: usize = 127;
+const SUBSTREAM_BITS: usize = 76;
 
 /// ns-3's default `RngSeed`; replications differ in the run, as ns-3 recommends.
 const SEED: u32 = 1;
@@ -63,15 +63,12 @@ impl RngStream {
     }
 
     fn start(&self) -> State {
-        let start = [u64::from(self.seed); 3];
-        let advance = |step: [&Matrix; 2], modulus| {
-            let state = multiply_power(step[0], self.stream, start, modulus);
-            multiply_power(step[1], self.substream, state, modulus).map(|value| value as u32)
+        let component = |powers: &[Matrix; POWERS], modulus| {
+            let start = [u64::from(self.seed); 3];
+            let at = advance(&powers[STREAM_POWER..], self.stream, start, modulus);
+            advance(powers, self.substream, at, modulus).map(|value| value as u32)
         };
-        [
-            advance([&STEPS_1.stream, &STEPS_1.substream], M1),
-            advance([&STEPS_2.stream, &STEPS_2.substream], M2),
-        ]
+        [component(&POWERS_1, M1), component(&POWERS_2, M2)]
     }
 
     /// Uniform in (min, max) (ns-3's `UniformRandomVariable::GetValue`).
@@ -163,30 +160,32 @@ impl Normal {
     }
 }
 
-type Matrix = [[u64; 3]; 3];
+type Matrix = [[u32; 3]; 3];
 
-/// What advances a component by the distance of two streams and of two substreams.
-struct Steps {
-    stream: Matrix,
-    substream: Matrix,
-}
+/// A component's transition matrix to the powers of two from 2^76 on: those that the bits of the number of a substream, and
+/// then those of a stream, stand for.
+const POWERS: usize = STREAM_POWER + u64::BITS as usize;
+const STREAM_POWER: usize = STREAM_BITS - SUBSTREAM_BITS;
 
-const STEPS_1: Steps = steps([[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]], M1);
-const STEPS_2: Steps = steps([[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]], M2);
+static POWERS_1: [Matrix; POWERS] =
+    powers([[0, 1, 0], [0, 0, 1], [(M1 - 810_728) as u32, 1_403_580, 0]], M1);
+static POWERS_2: [Matrix; POWERS] =
+    powers([[0, 1, 0], [0, 0, 1], [(M2 - 1_370_589) as u32, 0, 527_612]], M2);
 
-/// The powers of a component's transition matrix.
-const fn steps(transition: Matrix, modulus: u64) -> Steps {
+const fn powers(transition: Matrix, modulus: u64) -> [Matrix; POWERS] {
     let mut power = transition;
-    let mut substream = transition;
     let mut bit = 0;
-    while bit < STREAM_BITS {
-        if bit == SUBSTREAM_BITS {
-            substream = power;
-        }
+    while bit < SUBSTREAM_BITS {
         power = product(&power, &power, modulus);
         bit += 1;
     }
-    Steps { stream: power, substream }
+    let mut powers = [power; POWERS];
+    let mut index = 1;
+    while index < POWERS {
+        powers[index] = product(&powers[index - 1], &powers[index - 1], modulus);
+        index += 1;
+    }
+    powers
 }
 
 const fn product(a: &Matrix, b: &Matrix, modulus: u64) -> Matrix {
@@ -199,10 +198,10 @@ const fn product(a: &Matrix, b: &Matrix, modulus: u64) -> Matrix {
             let mut sum = 0;
             let mut k = 0;
             while k < 3 {
-                sum = (sum + a[row][k] * b[k][column] % modulus) % modulus;
+                sum = (sum + a[row][k] as u64 * b[k][column] as u64 % modulus) % modulus;
                 k += 1;
             }
-            result[row][column] = sum;
+            result[row][column] = sum as u32;
             column += 1;
         }
         row += 1;
@@ -210,18 +209,14 @@ const fn product(a: &Matrix, b: &Matrix, modulus: u64) -> Matrix {
     result
 }
 
-/// `step` to the power of `n`, times `state`.
-fn multiply_power(step: &Matrix, mut n: u64, mut state: [u64; 3], modulus: u64) -> [u64; 3] {
-    let mut power = *step;
-    while n > 0 {
-        if n & 1 == 1 {
-            let row = |row: [u64; 3]| {
-                (0..3).fold(0, |sum, k| (sum + row[k] * state[k] % modulus) % modulus)
-            };
-            state = power.map(row);
+/// `state` times the powers that the bits of `number` stand for.
+fn advance(powers: &[Matrix], number: u64, mut state: [u64; 3], modulus: u64) -> [u64; 3] {
+    for (bit, power) in powers.iter().enumerate().take(u64::BITS as usize) {
+        if number >> bit & 1 == 1 {
+            state = power.map(|row| {
+                (0..3).fold(0, |sum, k| (sum + u64::from(row[k]) * state[k] % modulus) % modulus)
+            });
         }
-        power = product(&power, &power, modulus);
-        n >>= 1;
     }
     state
 }

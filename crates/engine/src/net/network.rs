@@ -64,8 +64,8 @@ const AHEAD: usize = 3;
 /// The same for endpoints, of which many lines are needed.
 const WELL_AHEAD: usize = 8;
 
-/// From this size of all ports on, in bytes, they are fetched before they are needed, and the order of events is found as
-/// for many.  Below it that brought nothing: see the benchmarks' notes.
+/// From this size of all ports on, in bytes, they are fetched before they are needed.  Below it that brought nothing: see
+/// the benchmarks' notes.
 const LARGE: usize = 256 << 10;
 
 /// What an arriving packet asks of the wire that it came over.  Wires are beside the ports, which are so large

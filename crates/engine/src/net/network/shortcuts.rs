@@ -1,6 +1,10 @@
 //! The shortcuts that a network takes: decided once all is known of what can happen in it, and of who looks.
 
-use super::Network;
+use super::{Network, Place, Wire};
+
+/// From so many links between routers on, many packets arrive at once in a large network.  Where many hosts share a few
+/// links, one comes after another.
+const MESHED: usize = 16;
 
 impl Network {
     /// Nothing else is to come that could change what is done with packets that arrive.  `may_fail`: links.
@@ -11,7 +15,7 @@ impl Network {
             && self.common.forwarding.is_lasting()
             && !self.wires.iter().any(|wire| wire.loss.is_lossy());
         self.looks_ahead |= self.is_large && self.is_arrival_plain;
-        if self.is_large {
+        if self.is_large && self.is_meshed() {
             self.expect_many();
         }
         self.attend();
@@ -25,7 +29,12 @@ impl Network {
         }
     }
 
-    /// So much happens at once as in a large network.
+    fn is_meshed(&self) -> bool {
+        let is_router = |wire: &Wire| matches!(wire.leads_to, Place::Row(_));
+        self.wires.chunks(2).filter(|ends| ends.iter().all(is_router)).count() >= MESHED
+    }
+
+    /// So much happens at once as in the network of a data centre.
     pub fn expect_many(&mut self) {
         self.common.events.expect_many();
     }
@@ -35,7 +44,6 @@ impl Network {
         if !self.is_crowded {
             self.is_crowded = cfg!(target_arch = "x86_64");
             self.looks_ahead |= self.is_crowded;
-            self.common.events.expect_timers();
         }
     }
 

@@ -241,14 +241,14 @@ fn run_unseen(scenario: &Value) -> String {
     text(&Simulation::new(lower(scenario), None).unwrap().finish().unwrap())
 }
 
-/// The same with the order of events found as in large networks.
+/// The same with the order of events found as in networks of data centres.
 fn run_unseen_as_large(scenario: &Value) -> String {
     let mut simulation = Simulation::new(lower(scenario), None).unwrap();
     simulation.network.expect_many();
     text(&simulation.finish().unwrap())
 }
 
-/// The same with the memory of endpoints asked for ahead, and with their timers in a calendar, as where there are many.
+/// The same with the memory of endpoints asked for ahead, as where there are many.
 fn run_unseen_as_crowd(scenario: &Value) -> String {
     let mut simulation = Simulation::new(lower(scenario), None).unwrap();
     simulation.network.crowd();

@@ -1,9 +1,10 @@
-//! What waits in an event queue: the soonest in a sorted array, the rest in a heap, or in a calendar where it is much.
+//! What waits in an event queue: the soonest in a sorted array, the rest in a calendar, and what that does not take in a
+//! heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::calendar::{self, Calendar};
+use super::calendar::Calendar;
 use super::{Entry, NEVER};
 
 /// How many of the soonest events are kept sorted.
@@ -11,6 +12,12 @@ pub(super) const SOON: u8 = 128;
 
 /// The same where many are expected, which are in a calendar from then on.
 const MOST_OF_MANY: u8 = 48;
+
+/// A day of the calendar is as long as so many of what waits there take, one after another.
+const OF_A_DAY: u64 = 32;
+
+/// After so many it is asked whether they do.
+const LOOKED_AT: u64 = 1024;
 
 /// How many of the sorted ones are looked at one by one for a new event's place.
 const NEAR: usize = 8;
@@ -27,7 +34,7 @@ const PLACES: usize = (1 << u8::BITS) + NEAR + 1;
 /// Where the last of them is.
 const FIRST: usize = NEAR + 1;
 
-/// Entries by their order: the soonest in a sorted array, the rest in a heap.
+/// Entries by their order: the soonest in a sorted array, the rest in a calendar.
 ///
 /// A dumbbell has a dozen pending events, and then all of them are in the array, where taking one costs
 /// nothing and placing one costs a single branch that cannot be predicted, in place of one a level.
@@ -42,10 +49,26 @@ pub(super) struct Pending {
     most: u8,
     /// Nothing in here is sooner than anything in `soon`.
     rest: BinaryHeap<Reverse<Entry>>,
-    /// Nor in here, by whole days.
+    /// Nor in here, by whole days; there as soon as something does not fit the array.
     calendar: Option<Box<Calendar>>,
     /// The first of them, or the beginning of its day.
     pub(super) rest_first: Entry,
+    pace: Pace,
+}
+
+/// How fast those come that had not fit the array.
+#[derive(Debug)]
+struct Pace {
+    since: u64,
+    come: u64,
+    /// When so many have, it is looked at.
+    enough: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace { since: 0, come: 0, enough: LOOKED_AT }
+    }
 }
 
 impl Default for Pending {
@@ -57,20 +80,15 @@ impl Default for Pending {
             rest: BinaryHeap::new(),
             calendar: None,
             rest_first: NEVER,
+            pace: Pace::default(),
         }
     }
 }
 
 impl Pending {
-    /// Many are to come, of which the later ones wait by day.
+    /// Many are to come, of which few are kept sorted.
     pub(super) fn expect_many(&mut self) {
         self.most = MOST_OF_MANY;
-        self.calendar = Some(Box::new(Calendar::new(calendar::NETWORK)));
-    }
-
-    /// Many timers are to come.
-    pub(super) fn expect_timers(&mut self) {
-        self.calendar.get_or_insert_with(|| Box::new(Calendar::new(calendar::TIMERS)));
     }
 
     /// One of the sorted ones that is soon taken.
@@ -133,6 +151,8 @@ impl Pending {
             return self.put_off(entry);
         }
         if self.len >= self.most {
+            let (len, span) = (u64::from(self.len), self.soon[FIRST].time - self.first().time);
+            self.calendar.get_or_insert_with(|| Box::new(Calendar::new(span / len * OF_A_DAY)));
             // The later half of the array moves.
             const HALF: usize = SOON as usize / 2;
             let half = usize::from(self.most / 2);
@@ -172,10 +192,16 @@ impl Pending {
     /// Fills the empty array.  Returns false if there is nothing.
     #[cold]
     pub(super) fn refill(&mut self) -> bool {
-        let day = self.calendar.as_ref().map_or(NEVER, |calendar| calendar.first());
         let until = |rest: &BinaryHeap<Reverse<Entry>>, end: Entry| {
             rest.peek().is_some_and(|first| first.0 < end)
         };
+        let mut day = NEVER;
+        while let Some(calendar) = &mut self.calendar {
+            day = calendar.first();
+            if day == NEVER || until(&self.rest, day) || !calendar.deal_out_first() {
+                break;
+            }
+        }
         if let Some(calendar) = &mut self.calendar
             && day != NEVER
             && !until(&self.rest, day)
@@ -200,9 +226,35 @@ impl Pending {
             }
             self.soon[FIRST..][..usize::from(self.len)].reverse();
         }
+        self.note_rest();
+        self.keep_pace();
+        self.len > 0
+    }
+
+    fn note_rest(&mut self) {
         let day = self.calendar.as_ref().map_or(NEVER, |calendar| calendar.first());
         self.rest_first = self.rest.peek().map_or(NEVER, |entry| entry.0).min(day);
-        self.len > 0
+    }
+
+    /// The array has been filled: days of another length are made if those that there are have far too much, or too
+    /// little.
+    fn keep_pace(&mut self) {
+        self.pace.come += u64::from(self.len);
+        if self.pace.come < self.pace.enough {
+            return;
+        }
+        let now = self.soon[FIRST].time;
+        let pace = std::mem::replace(&mut self.pace, Pace { since: now, ..Pace::default() });
+        let day = (now - pace.since).saturating_mul(OF_A_DAY) / pace.come;
+        if day > 0 && self.calendar.as_ref().is_some_and(|calendar| calendar.differs_from(day)) {
+            let mut all: Vec<_> = self.rest.drain().map(|entry| entry.0).collect();
+            all.extend(self.calendar.iter().flat_map(|calendar| calendar.all()));
+            self.calendar = Some(Box::new(Calendar::new(day)));
+            // It takes as long as to take what there is.
+            self.pace.enough += all.len() as u64;
+            all.into_iter().for_each(|entry| self.put_off(entry));
+            self.note_rest();
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
