@@ -65,8 +65,11 @@ def cases(cc: str) -> list[Case]:
 def large() -> list[Case]:
     """What waits for memory more than for instructions; with ns-3 it would take hours."""
     bbr = _pipe("TcpBbr", "1Gbps", "20ms", 100, "1667p", "8Gbps", "5s")
+    many = catalogue.get("many_flows")
     return [
         Case("100 flows, BBR", bbr, "250ms"),
+        Case("many_flows, CUBIC", many.scenario("TcpCubic"), "1s"),
+        Case("many_flows, BBR", many.scenario("TcpBbr"), "1s"),
         Case("fat tree, 1,024 hosts, DCTCP", web_search(16, "5ms"), "500us"),
         *(
             Case(f"{flows:,} living flows", growth.Case(flows, "shared").scenario(), "120ms")
@@ -85,6 +88,7 @@ def counted() -> dict[str, Scenario]:
         "cross traffic": ("cross_traffic", "TcpNewReno", "2s", {}),
         "ECN#, leaves and spines": ("leaf_spine", "EcnSharpQueueDisc", "3ms", {}),
         "CONGA, web search": ("load_balancing", "conga", "3ms", {}),
+        "many flows, BBR": ("many_flows", "TcpBbr", "1200ms", {}),
     }
     return {
         "one flow": _pipe("TcpNewReno", "100Mbps", "20ms", 1, "167p", "1Gbps", "2s"),

@@ -7,12 +7,16 @@ as at a file's head. To let in a new arrow, add it here, and see that it still p
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import arrows
 from arrows import Arrows
+
+Find = Callable[[], Arrows]
 
 _ENGINE = """
 schema.problem      :
@@ -207,23 +211,25 @@ def _table(text: str) -> dict[str, set[str]]:
 
 
 ENGINE, PACKAGE = _table(_ENGINE), _table(_PACKAGE)
-HOUSES = {"engine": (ENGINE, arrows.rust()), "package": (PACKAGE, arrows.python())}
-both = pytest.mark.parametrize(("allowed", "found"), HOUSES.values(), ids=HOUSES)
+#: What is allowed, and what finds what there is: once, and not where tests are only collected.
+HOUSES = {"engine": (ENGINE, cache(arrows.rust)), "package": (PACKAGE, cache(arrows.python))}
+both = pytest.mark.parametrize(("allowed", "find"), HOUSES.values(), ids=HOUSES)
 
 
 @both
-def test_no_unit_uses_what_it_may_not(allowed: Arrows, found: Arrows) -> None:
+def test_no_unit_uses_what_it_may_not(allowed: Arrows, find: Find) -> None:
     # The package's own front door has its version, which everybody may ask for.
     forbidden = [
         f"{unit} uses {other}, in {module}"
-        for unit, other, module in arrows.between_units(found, allowed)
+        for unit, other, module in arrows.between_units(find(), allowed)
         if other and other not in allowed.get(unit, ())
     ]
     assert not forbidden, "\n".join(forbidden)
 
 
 @both
-def test_the_table_names_what_there_is(allowed: Arrows, found: Arrows) -> None:
+def test_the_table_names_what_there_is(allowed: Arrows, find: Find) -> None:
+    found = find()
     rooms = {module.partition(".")[0] for module in allowed}
     nameless = {m for m in found if not arrows.unit(m, allowed)} - rooms - {""}
     assert not nameless
@@ -236,12 +242,12 @@ def test_what_is_allowed_has_no_circle(allowed: Arrows) -> None:
     assert arrows.circles(allowed) == []
 
 
-@pytest.mark.parametrize("found", [arrows.rust(), arrows.python()], ids=HOUSES)
-def test_files_make_no_circles(found: Arrows) -> None:
+@pytest.mark.parametrize("find", [find for _, find in HOUSES.values()], ids=HOUSES)
+def test_files_make_no_circles(find: Find) -> None:
     """A file in a folder belongs to the folder's module, and may use what stands at its head."""
     without_heads = {
         module: {other for other in used if not module.startswith(f"{other}.")}
-        for module, used in found.items()
+        for module, used in find().items()
     }
     assert arrows.circles(without_heads) == []
 
