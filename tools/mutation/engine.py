@@ -27,7 +27,8 @@ SWITCH = """//! The mistakes that are switched on, a byte for each.
 #[allow(unused_imports)]
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-#[unsafe(no_mangle)]
+// Unit tests are linked with the crate as others see it as well.
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub static CCPERF_SITES: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
 
 /// Unit tests are asked for one mistake by the environment.
