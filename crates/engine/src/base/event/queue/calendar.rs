@@ -9,7 +9,7 @@ use super::{Entry, NEVER};
 /// A month has so many days, as a power of two, and a year so many months.  As many of each are kept apart, which are as
 /// many as bits in the word that says which have something.
 const PARTS: u32 = u128::BITS.trailing_zeros();
-const SLOTS: u64 = 1 << PARTS;
+const SLOTS: usize = 1 << PARTS;
 
 /// A day has so many nanoseconds at most, as a power of two.
 const LONGEST_DAY: u32 = 40;
@@ -25,7 +25,7 @@ pub struct Calendar {
 #[derive(Debug)]
 struct Wheel {
     /// By day, or what else it has, over and over again.
-    slots: Vec<Vec<Entry>>,
+    slots: Box<[Vec<Entry>; SLOTS]>,
     /// Which of them have something.
     is_busy: u128,
     /// Nothing is before this one.
@@ -34,11 +34,11 @@ struct Wheel {
 
 impl Wheel {
     fn new() -> Self {
-        Wheel { slots: vec![Vec::new(); SLOTS as usize], is_busy: 0, today: 0 }
+        Wheel { slots: Box::new([const { Vec::new() }; SLOTS]), is_busy: 0, today: 0 }
     }
 
     fn place(slot: u64) -> usize {
-        (slot % SLOTS) as usize
+        slot as usize % SLOTS
     }
 
     fn first(&self) -> u64 {
@@ -46,9 +46,10 @@ impl Wheel {
         self.today + u64::from(from_today.trailing_zeros())
     }
 
-    /// Returns false if this is too far away.
+    /// Returns false if this is too far away, or before today.
+    #[inline]
     fn put(&mut self, slot: u64, entry: Entry) -> bool {
-        if slot - self.today >= SLOTS {
+        if slot.wrapping_sub(self.today) >= SLOTS as u64 {
             return false;
         }
         self.slots[Wheel::place(slot)].push(entry);
@@ -97,18 +98,19 @@ impl Calendar {
     pub fn put(&mut self, entry: Entry, last: Entry) -> Option<Entry> {
         let (day, last) = (entry.time >> self.day_bits, last.time >> self.day_bits);
         let [days, ..] = &mut self.wheels;
-        days.today = days.today.max(last);
-        if day <= last || day < days.today {
-            return None;
-        }
+        days.today = days.today.max(last + 1);
         if days.put(day, entry) {
             return Some(self.beginning(0, day));
         }
         self.put_far_off(entry, day)
     }
 
-    /// More than a month away, so that it is in another month than today.
+    /// If it is not before today, it is more than a month away, and so in another month.
+    #[inline(never)]
     fn put_far_off(&mut self, entry: Entry, day: u64) -> Option<Entry> {
+        if day < self.wheels[0].today {
+            return None;
+        }
         for level in 1..self.wheels.len() {
             let today = self.wheels[level - 1].today >> PARTS;
             let (wheel, slot) = (&mut self.wheels[level], day >> (PARTS * level as u32));
@@ -219,11 +221,12 @@ mod tests {
     #[test]
     fn what_is_further_away_than_all_years_is_refused() {
         let mut calendar = Calendar::new(1);
-        let years = SLOTS.pow(3);
+        let months = 1 << (2 * PARTS);
+        let years = months << PARTS;
         assert_eq!(calendar.put(at(years), at(0)), None);
         assert_eq!(
             calendar.put(at(years - 1), at(0)),
-            Some(Entry { time: years - SLOTS.pow(2), word: 0 })
+            Some(Entry { time: years - months, word: 0 })
         );
         assert_eq!(calendar.put(at(5), at(5)), None, "it may be before what is sorted");
     }
