@@ -11,6 +11,12 @@ use super::{Entry, NEVER};
 const PARTS: u32 = u128::BITS.trailing_zeros();
 const SLOTS: usize = 1 << PARTS;
 
+/// A day is as long as so many of what waits here take, one after another.
+const OF_A_DAY: u64 = 32;
+
+/// After so many it is asked whether they do.
+const LOOKED_AT: u64 = 1024;
+
 /// A day has so many nanoseconds at most, as a power of two.
 const LONGEST_DAY: u32 = 40;
 
@@ -20,6 +26,10 @@ pub struct Calendar {
     day_bits: u32,
     /// Of days, months and years.
     wheels: [Wheel; 3],
+    /// How many have come since when, and at how many it is asked how fast they come.
+    come: u64,
+    since: u64,
+    enough: u64,
 }
 
 #[derive(Debug)]
@@ -75,16 +85,39 @@ impl Wheel {
 impl Calendar {
     /// Whose days have about so many nanoseconds.
     pub fn new(day: u64) -> Self {
-        Calendar { day_bits: Calendar::bits(day), wheels: [(); 3].map(|()| Wheel::new()) }
+        Calendar::with(day, 0, 0)
+    }
+
+    /// The same from now on, where so many wait.
+    pub fn with(day: u64, now: u64, waiting: u64) -> Self {
+        Calendar {
+            day_bits: Calendar::bits(day),
+            wheels: [(); 3].map(|()| Wheel::new()),
+            come: 0,
+            since: now,
+            enough: LOOKED_AT + waiting,
+        }
+    }
+
+    /// How long a day is to be where so many come in so many nanoseconds.
+    pub fn day(count: u64, span: u64) -> u64 {
+        span.saturating_mul(OF_A_DAY) / count
     }
 
     fn bits(day: u64) -> u32 {
         day.max(1).ilog2().min(LONGEST_DAY)
     }
 
-    /// Whether days of about so many nanoseconds are much shorter than its own, or much longer.
-    pub fn differs_from(&self, day: u64) -> bool {
-        self.day_bits.abs_diff(Calendar::bits(day)) > 1
+    /// So many more have come that had to wait, the last of them now.  Returns how long days should be if that is much
+    /// shorter or longer than they are.
+    pub fn note(&mut self, count: u64, now: u64) -> Option<u64> {
+        self.come += count;
+        if self.come < self.enough || now == self.since {
+            return None;
+        }
+        let day = Calendar::day(self.come, now - self.since);
+        (self.come, self.since, self.enough) = (0, now, LOOKED_AT);
+        (self.day_bits.abs_diff(Calendar::bits(day)) > 1).then_some(day)
     }
 
     /// Before all of a day, a month or a year.
@@ -216,6 +249,22 @@ mod tests {
             assert!(put > 5_000, "{put}");
             assert_eq!(taken, put);
         }
+    }
+
+    /// One every 500 ns for a calendar of days of 1 ns, and then for one that has them right.
+    #[test]
+    fn days_are_made_as_long_as_some_of_what_waits_take() {
+        let mut calendar = Calendar::new(1);
+        assert_eq!(calendar.note(LOOKED_AT - 1, 511_500), None, "too few to tell");
+        assert_eq!(calendar.note(1, 512_000), Some(500 * OF_A_DAY));
+        let mut calendar = Calendar::with(1, 512_000, 40);
+        assert_eq!(calendar.note(LOOKED_AT, 512_000), None, "at one time");
+        assert_eq!(calendar.note(39, 1_043_500), None, "they would be put off anew too often");
+        assert_eq!(calendar.note(1, 1_044_000), Some(500 * OF_A_DAY));
+        let mut calendar = Calendar::with(500 * OF_A_DAY, 0, 0);
+        assert_eq!(calendar.note(LOOKED_AT, 512_000), None, "as long already");
+        assert_eq!(calendar.note(LOOKED_AT, 512_000 + 1_024_000), None, "long enough");
+        assert_eq!(calendar.note(LOOKED_AT, 1_536_000 + 4_096_000), Some(4_000 * OF_A_DAY));
     }
 
     #[test]

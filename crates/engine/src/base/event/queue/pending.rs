@@ -13,12 +13,6 @@ pub(super) const SOON: u8 = 128;
 /// The same where many are expected, which are in a calendar from then on.
 const MOST_OF_MANY: u8 = 48;
 
-/// A day of the calendar is as long as so many of what waits there take, one after another.
-const OF_A_DAY: u64 = 32;
-
-/// After so many it is asked whether they do.
-const LOOKED_AT: u64 = 1024;
-
 /// How many of the sorted ones are looked at one by one for a new event's place.
 const NEAR: usize = 8;
 
@@ -53,22 +47,6 @@ pub(super) struct Pending {
     calendar: Option<Box<Calendar>>,
     /// The first of them, or the beginning of its day.
     pub(super) rest_first: Entry,
-    pace: Pace,
-}
-
-/// How fast those come that had not fit the array.
-#[derive(Debug)]
-struct Pace {
-    since: u64,
-    come: u64,
-    /// When so many have, it is looked at.
-    enough: u64,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Pace { since: 0, come: 0, enough: LOOKED_AT }
-    }
 }
 
 impl Default for Pending {
@@ -80,7 +58,6 @@ impl Default for Pending {
             rest: BinaryHeap::new(),
             calendar: None,
             rest_first: NEVER,
-            pace: Pace::default(),
         }
     }
 }
@@ -152,7 +129,7 @@ impl Pending {
         }
         if self.len >= self.most {
             let (len, span) = (u64::from(self.len), self.soon[FIRST].time - self.first().time);
-            self.calendar.get_or_insert_with(|| Box::new(Calendar::new(span / len * OF_A_DAY)));
+            self.calendar.get_or_insert_with(|| Box::new(Calendar::new(Calendar::day(len, span))));
             // The later half of the array moves.
             const HALF: usize = SOON as usize / 2;
             let half = usize::from(self.most / 2);
@@ -239,22 +216,14 @@ impl Pending {
     /// The array has been filled: days of another length are made if those that there are have far too much, or too
     /// little.
     fn keep_pace(&mut self) {
-        self.pace.come += u64::from(self.len);
-        if self.pace.come < self.pace.enough {
-            return;
-        }
-        let now = self.soon[FIRST].time;
-        let pace = std::mem::replace(&mut self.pace, Pace { since: now, ..Pace::default() });
-        let day = (now - pace.since).saturating_mul(OF_A_DAY) / pace.come;
-        if day > 0 && self.calendar.as_ref().is_some_and(|calendar| calendar.differs_from(day)) {
-            let mut all: Vec<_> = self.rest.drain().map(|entry| entry.0).collect();
-            all.extend(self.calendar.iter().flat_map(|calendar| calendar.all()));
-            self.calendar = Some(Box::new(Calendar::new(day)));
-            // It takes as long as to take what there is.
-            self.pace.enough += all.len() as u64;
-            all.into_iter().for_each(|entry| self.put_off(entry));
-            self.note_rest();
-        }
+        let Some(calendar) = &mut self.calendar else { return };
+        let Some(day) = calendar.note(self.len.into(), self.soon[FIRST].time) else { return };
+        let mut all: Vec<_> = self.rest.drain().map(|entry| entry.0).collect();
+        all.extend(calendar.all());
+        // To ask again takes as long as to take what there is.
+        **calendar = Calendar::with(day, self.soon[FIRST].time, all.len() as u64);
+        all.into_iter().for_each(|entry| self.put_off(entry));
+        self.note_rest();
     }
 
     pub(super) fn is_empty(&self) -> bool {
