@@ -12,7 +12,7 @@ const PARTS: u32 = u128::BITS.trailing_zeros();
 const SLOTS: usize = 1 << PARTS;
 
 /// A day is as long as so many of what waits here take, one after another.
-const OF_A_DAY: u64 = 64;
+const OF_A_DAY: u64 = 32;
 
 /// After so many it is asked whether they do.
 const LOOKED_AT: u64 = 1024;
