@@ -384,6 +384,27 @@ mod tests {
         }
     }
 
+    /// More than the array holds, sooner than what it has: those that were sorted already are put off again.
+    #[test]
+    fn events_that_come_at_once_run_before_those_that_were_next() {
+        for mut queue in kinds() {
+            (1..=500).for_each(|time| _ = queue.schedule(Time(1_000 * time), start(1)));
+            let mut last = Key::default();
+            for round in 0..200 {
+                for _ in 0..600 + 37 * round % 389 {
+                    assert_eq!(queue.pop(Time::MAX), Some(start(1)));
+                    queue.schedule(Time(500_000), start(1));
+                }
+                (0..1_500).for_each(|after| _ = queue.schedule(Time(after % 3), start(2)));
+                for _ in 0..1_500 {
+                    assert_eq!(queue.pop(Time::MAX), Some(start(2)));
+                    assert!(queue.now() > last);
+                    last = queue.now();
+                }
+            }
+        }
+    }
+
     /// Others may be at that place; and none is, where few events are near.
     #[test]
     fn a_timer_is_seen_before_it_fires() {

@@ -108,11 +108,11 @@ impl Calendar {
         day.max(1).ilog2().min(LONGEST_DAY)
     }
 
-    /// So many more have come that had to wait, the last of them now.  Returns how long days should be if that is much
-    /// shorter or longer than they are.
+    /// So many more have come that had to wait, the last of them now; not later than others before, if those were put
+    /// off again.  Returns how long days should be if that is much shorter or longer than they are.
     pub fn note(&mut self, count: u64, now: u64) -> Option<u64> {
         self.come += count;
-        if self.come < self.enough || now == self.since {
+        if self.come < self.enough || now <= self.since {
             return None;
         }
         let day = Calendar::day(self.come, now - self.since);
@@ -258,7 +258,8 @@ mod tests {
         assert_eq!(calendar.note(LOOKED_AT - 1, 511_500), None, "too few to tell");
         assert_eq!(calendar.note(1, 512_000), Some(500 * OF_A_DAY));
         let mut calendar = Calendar::with(1, 512_000, 40);
-        assert_eq!(calendar.note(LOOKED_AT, 512_000), None, "at one time");
+        assert_eq!(calendar.note(LOOKED_AT - 1, 512_000), None, "at one time");
+        assert_eq!(calendar.note(1, 511_000), None, "before");
         assert_eq!(calendar.note(39, 1_043_500), None, "they would be put off anew too often");
         assert_eq!(calendar.note(1, 1_044_000), Some(500 * OF_A_DAY));
         let mut calendar = Calendar::with(500 * OF_A_DAY, 0, 0);
