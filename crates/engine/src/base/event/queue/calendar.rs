@@ -83,13 +83,8 @@ impl Wheel {
 }
 
 impl Calendar {
-    /// Whose days have about so many nanoseconds.
-    pub fn new(day: u64) -> Self {
-        Calendar::with(day, 0, 0)
-    }
-
-    /// The same from now on, where so many wait.
-    pub fn with(day: u64, now: u64, waiting: u64) -> Self {
+    /// Whose days have about so many nanoseconds, from now on, when so many wait.
+    pub fn new(day: u64, now: u64, waiting: u64) -> Self {
         Calendar {
             day_bits: Calendar::bits(day),
             wheels: [(); 3].map(|()| Wheel::new()),
@@ -213,7 +208,7 @@ mod tests {
     #[test]
     fn days_come_in_order_however_far_away_they_were() {
         for day in [1, 20, 5_000, 1 << 30] {
-            let mut calendar = Calendar::new(day);
+            let mut calendar = Calendar::new(day, 0, 0);
             let (mut put, mut taken, mut x, mut last) = (0, 0, 7_u64, at(0));
             for round in 0..4_000 {
                 if round < 2_000 {
@@ -254,15 +249,15 @@ mod tests {
     /// One every 500 ns for a calendar of days of 1 ns, and then for one that has them right.
     #[test]
     fn days_are_made_as_long_as_some_of_what_waits_take() {
-        let mut calendar = Calendar::new(1);
+        let mut calendar = Calendar::new(1, 0, 0);
         assert_eq!(calendar.note(LOOKED_AT - 1, 511_500), None, "too few to tell");
         assert_eq!(calendar.note(1, 512_000), Some(500 * OF_A_DAY));
-        let mut calendar = Calendar::with(1, 512_000, 40);
+        let mut calendar = Calendar::new(1, 512_000, 40);
         assert_eq!(calendar.note(LOOKED_AT - 1, 512_000), None, "at one time");
         assert_eq!(calendar.note(1, 511_000), None, "before");
         assert_eq!(calendar.note(39, 1_043_500), None, "they would be put off anew too often");
         assert_eq!(calendar.note(1, 1_044_000), Some(500 * OF_A_DAY));
-        let mut calendar = Calendar::with(500 * OF_A_DAY, 0, 0);
+        let mut calendar = Calendar::new(500 * OF_A_DAY, 0, 0);
         assert_eq!(calendar.note(LOOKED_AT, 512_000), None, "as long already");
         assert_eq!(calendar.note(LOOKED_AT, 512_000 + 1_024_000), None, "long enough");
         assert_eq!(calendar.note(LOOKED_AT, 1_536_000 + 4_096_000), Some(4_000 * OF_A_DAY));
@@ -270,7 +265,7 @@ mod tests {
 
     #[test]
     fn what_is_further_away_than_all_years_is_refused() {
-        let mut calendar = Calendar::new(1);
+        let mut calendar = Calendar::new(1, 0, 0);
         let months = 1 << (2 * PARTS);
         let years = months << PARTS;
         assert_eq!(calendar.put(at(years), at(0)), None);

@@ -10,7 +10,7 @@ use super::{Entry, NEVER};
 /// How many of the soonest events are kept sorted.
 pub(super) const SOON: u8 = 128;
 
-/// The same where many are expected, which are in a calendar from then on.
+/// The same where many are expected, and lanes have their first events beside the array.
 const MOST_OF_MANY: u8 = 48;
 
 /// How many of the sorted ones are looked at one by one for a new event's place.
@@ -128,8 +128,9 @@ impl Pending {
             return self.put_off(entry);
         }
         if self.len >= self.most {
-            let (len, span) = (u64::from(self.len), self.soon[FIRST].time - self.first().time);
-            self.calendar.get_or_insert_with(|| Box::new(Calendar::new(Calendar::day(len, span))));
+            let (now, span) = (self.first().time, self.soon[FIRST].time - self.first().time);
+            let day = Calendar::day(self.len.into(), span);
+            self.calendar.get_or_insert_with(|| Box::new(Calendar::new(day, now, 0)));
             // The later half of the array moves.
             const HALF: usize = SOON as usize / 2;
             let half = usize::from(self.most / 2);
@@ -221,7 +222,7 @@ impl Pending {
         let mut all: Vec<_> = self.rest.drain().map(|entry| entry.0).collect();
         all.extend(calendar.all());
         // To ask again takes as long as to take what there is.
-        **calendar = Calendar::with(day, self.soon[FIRST].time, all.len() as u64);
+        **calendar = Calendar::new(day, self.soon[FIRST].time, all.len() as u64);
         all.into_iter().for_each(|entry| self.put_off(entry));
         self.note_rest();
     }
