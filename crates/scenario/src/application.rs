@@ -7,12 +7,12 @@ use ccperf_engine::host::tcp::socket_params::SOCKET;
 use ccperf_schema::lowered::Transport;
 use ccperf_schema::written::{Application, Flow};
 
-use super::check::Report;
+use super::check::{Path, Report};
 use super::distribution::Times;
 
 impl Report {
     /// The application of the flow at `path`, whose socket attributes have been checked.
-    pub(super) fn application(&mut self, path: &str, flow: &mut Flow) {
+    pub(super) fn application(&mut self, path: Path<'_>, flow: &mut Flow) {
         let buffer = match flow.transport {
             Transport::Tcp => Some(Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize")),
             // A packet carries one.
@@ -27,7 +27,7 @@ impl Report {
                  OnOff with a rate",
             ),
             Application::Greedy { bytes, write, .. } => {
-                self.size(&format!("{path}.bytes"), bytes);
+                self.size(&format_args!("{path}.bytes"), bytes);
                 self.write_size(&path, write, buffer);
             }
             Application::Cbr { bytes, rate, write }
@@ -36,7 +36,7 @@ impl Report {
             }
             Application::OnOff { bytes, rate, write, on_time, off_time, .. } => {
                 self.paced(&path, [bytes, rate, write], buffer);
-                self.times(&format!("{path}.off_time"), off_time);
+                self.times(&format_args!("{path}.off_time"), off_time);
                 let path = format!("{path}.on_time");
                 if self.times(&path, on_time).is_some_and(Times::is_always_zero) {
                     self.add(path, "0s would never send; write a time above 0");
@@ -45,8 +45,13 @@ impl Report {
         }
     }
 
-    fn paced(&mut self, path: &str, [bytes, rate, write]: [&mut String; 3], buffer: Option<u32>) {
-        self.size(&format!("{path}.bytes"), bytes);
+    fn paced(
+        &mut self,
+        path: Path<'_>,
+        [bytes, rate, write]: [&mut String; 3],
+        buffer: Option<u32>,
+    ) {
+        self.size(&format_args!("{path}.bytes"), bytes);
         let rate_path = format!("{path}.rate");
         let bps = self.rate(&rate_path, rate);
         let size = self.write_size(path, write, buffer);
@@ -58,7 +63,12 @@ impl Report {
     }
 
     /// `buffer`: what the socket holds of what has not been sent; none over UDP.
-    fn write_size(&mut self, path: &str, write: &mut String, buffer: Option<u32>) -> Option<u64> {
+    fn write_size(
+        &mut self,
+        path: Path<'_>,
+        write: &mut String,
+        buffer: Option<u32>,
+    ) -> Option<u64> {
         let path = format!("{path}.write");
         let size = self.size(&path, write)?;
         if size == 0 {
@@ -79,7 +89,7 @@ impl Report {
         None
     }
 
-    fn times(&mut self, path: &str, text: &mut String) -> Option<Times> {
+    fn times(&mut self, path: Path<'_>, text: &mut String) -> Option<Times> {
         let times = self.keep(path, Times::parse(text))?;
         *text = times.format();
         Some(times)

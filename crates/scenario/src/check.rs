@@ -2,6 +2,7 @@
 //! place, fills in what was left out, and collects all problems on the way.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Display;
 
 use ccperf_engine::base::attributes::{Attributes, Spec};
 use ccperf_engine::base::limits::{FASTEST, LONGEST, LONGEST_DELAY, MAX_ENDPOINTS, MAX_LINKS};
@@ -73,6 +74,9 @@ impl Peer<'_> {
     }
 }
 
+/// Of a field, as `links[3].rate`: it is written only where something is wrong.
+pub(super) type Path<'a> = &'a dyn Display;
+
 /// How soon what starts may stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shortest {
@@ -82,8 +86,8 @@ pub(super) enum Shortest {
 }
 
 impl Report {
-    pub(super) fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.problems.push(Problem { path: path.into(), message: message.into() });
+    pub(super) fn add(&mut self, path: impl Display, message: impl Into<String>) {
+        self.problems.push(Problem { path: path.to_string(), message: message.into() });
     }
 
     /// How many problems there are so far.
@@ -91,12 +95,12 @@ impl Report {
         self.problems.len()
     }
 
-    pub(super) fn keep<T>(&mut self, path: &str, result: Result<T, String>) -> Option<T> {
+    pub(super) fn keep<T>(&mut self, path: Path<'_>, result: Result<T, String>) -> Option<T> {
         result.map_err(|message| self.add(path, message)).ok()
     }
 
     fn scenario(&mut self, s: &mut Scenario) {
-        let stop = self.time("stop_time", &mut s.stop_time);
+        let stop = self.time(&"stop_time", &mut s.stop_time);
         if stop == Some(Time::ZERO) {
             self.add("stop_time", "0s leaves nothing to simulate; write a time above 0");
         }
@@ -110,12 +114,12 @@ impl Report {
             .links
             .iter_mut()
             .enumerate()
-            .map(|(i, link)| self.link(&format!("links[{i}]"), link, &nodes, stop))
+            .map(|(i, link)| self.link(&format_args!("links[{i}]"), link, &nodes, stop))
             .collect();
         self.addresses(&mut s.links);
         let known: HashSet<&str> = s.links.iter().map(|link| link.name.as_str()).collect();
         for (i, change) in s.changes.iter_mut().enumerate() {
-            self.change(&format!("changes[{i}]"), change, &known, &s.links, stop);
+            self.change(&format_args!("changes[{i}]"), change, &known, &s.links, stop);
         }
         self.pfc(s);
         self.routing(s);
@@ -160,7 +164,7 @@ impl Report {
 
     // Values with units.
 
-    pub(super) fn time(&mut self, path: &str, text: &mut String) -> Option<Time> {
+    pub(super) fn time(&mut self, path: Path<'_>, text: &mut String) -> Option<Time> {
         let time = self.keep(path, units::parse_time(text))?;
         if time > LONGEST {
             let most = units::format_time(LONGEST);
@@ -171,7 +175,7 @@ impl Report {
         Some(time)
     }
 
-    pub(super) fn rate(&mut self, path: &str, text: &mut String) -> Option<Rate> {
+    pub(super) fn rate(&mut self, path: Path<'_>, text: &mut String) -> Option<Rate> {
         let rate = self.keep(path, units::parse_rate(text))?;
         if rate == Rate(0) {
             self.add(path, format!("{text} would never send a packet; write a rate above 0"));
@@ -187,20 +191,20 @@ impl Report {
     }
 
     /// The propagation delay of a link.
-    pub(super) fn delay(&mut self, path: &str, text: &mut String) {
+    pub(super) fn delay(&mut self, path: Path<'_>, text: &mut String) {
         if self.time(path, text).is_some_and(|delay| delay > LONGEST_DELAY) {
             let most = units::format_time(LONGEST_DELAY);
             self.add(path, format!("`{text}` is too large; the longest delay of a link is {most}"));
         }
     }
 
-    pub(super) fn size(&mut self, path: &str, text: &mut String) -> Option<u64> {
+    pub(super) fn size(&mut self, path: Path<'_>, text: &mut String) -> Option<u64> {
         let bytes = self.keep(path, units::parse_size(text))?;
         *text = units::format_size(bytes);
         Some(bytes)
     }
 
-    pub(super) fn probability(&mut self, path: &str, value: &mut f64) {
+    pub(super) fn probability(&mut self, path: Path<'_>, value: &mut f64) {
         if !(0.0..=1.0).contains(value) {
             self.add(path, format!("{value} is not a probability from 0 to 1"));
         }
@@ -217,7 +221,7 @@ impl Report {
     ) -> HashMap<String, usize> {
         let mut index = HashMap::new();
         for (i, name) in names.enumerate() {
-            self.name(&format!("{field}[{i}]"), name, i, &mut index);
+            self.name(&format_args!("{field}[{i}]"), name, i, &mut index);
         }
         index
     }
@@ -225,11 +229,11 @@ impl Report {
     pub(super) fn names_of<'a>(&mut self, field: &str, names: impl Iterator<Item = &'a str>) {
         let mut index = HashMap::new();
         for (i, name) in names.enumerate() {
-            self.name(&format!("{field}[{i}].name"), name, i, &mut index);
+            self.name(&format_args!("{field}[{i}].name"), name, i, &mut index);
         }
     }
 
-    fn name(&mut self, path: &str, name: &str, i: usize, index: &mut HashMap<String, usize>) {
+    fn name(&mut self, path: Path<'_>, name: &str, i: usize, index: &mut HashMap<String, usize>) {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
         if name.is_empty() || !name.chars().all(plain) {
             self.add(
@@ -238,8 +242,9 @@ impl Report {
             );
         }
         if let Some(first) = index.get(name) {
-            let list = path.split('[').next().unwrap_or(path);
-            self.add(path, format!("`{name}` is already the name of {list}[{first}]"));
+            let path = path.to_string();
+            let list = path.split('[').next().unwrap_or(&path);
+            self.add(&path, format!("`{name}` is already the name of {list}[{first}]"));
         } else {
             index.insert(name.to_owned(), i);
         }
@@ -247,7 +252,7 @@ impl Report {
 
     pub(super) fn node(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         name: &str,
         nodes: &HashMap<String, usize>,
     ) -> Option<usize> {
@@ -263,14 +268,19 @@ impl Report {
 
     // Algorithms and their attributes.
 
-    pub(super) fn algorithm(&mut self, path: &str, algorithm: &mut Algorithm, registry: Registry) {
+    pub(super) fn algorithm(
+        &mut self,
+        path: Path<'_>,
+        algorithm: &mut Algorithm,
+        registry: Registry,
+    ) {
         if registry != Registry::Recovery && is_user_code(&algorithm.kind) {
             // The algorithm itself has to judge its attributes.
         } else if let Some(spec) =
-            self.keep(&format!("{path}.type"), registry.find(&algorithm.kind))
+            self.keep(&format_args!("{path}.type"), registry.find(&algorithm.kind))
         {
             algorithm.kind = spec.ns3.to_owned();
-            self.attributes(&format!("{path}.attributes"), &mut algorithm.attributes, spec);
+            self.attributes(&format_args!("{path}.attributes"), &mut algorithm.attributes, spec);
             if registry == Registry::Qdisc {
                 let attributes = Attributes::new(spec, &algorithm.attributes);
                 let check = qdisc::find(spec.ns3).expect("it is one of them").check;
@@ -283,19 +293,21 @@ impl Report {
 
     pub(super) fn attributes(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         given: &mut BTreeMap<String, String>,
         spec: &Spec,
     ) {
         let mut canonical = BTreeMap::new();
         for (word, text) in &*given {
-            let path = format!("{path}.{word}");
-            let Some(param) = self.keep(&path, names::find_param(spec, word)) else { continue };
-            let Some(value) = self.keep(&path, attributes::normalise(param.kind, text)) else {
+            let taken = names::find_param(spec, word).and_then(|param| {
+                attributes::normalise(param.kind, text).map(|value| (param.ns3, value))
+            });
+            let Some((name, value)) = self.keep(&format_args!("{path}.{word}"), taken) else {
                 continue;
             };
-            if canonical.insert(param.ns3.to_owned(), value).is_some() {
-                self.add(path, format!("{} is given twice, under two names", param.ns3));
+            if canonical.insert(name.to_owned(), value).is_some() {
+                let message = format!("{name} is given twice, under two names");
+                self.add(format_args!("{path}.{word}"), message);
             }
         }
         *given = canonical;
@@ -317,12 +329,12 @@ impl Report {
             let path = format!("flows[{i}]");
             self.active_times(&path, &mut flow.start, flow.stop.as_mut(), stop, Shortest::Instant);
             if let Some(text) = &mut flow.receiver_stop
-                && self.time(&format!("{path}.receiver_stop"), text) == Some(Time::ZERO)
+                && self.time(&format_args!("{path}.receiver_stop"), text) == Some(Time::ZERO)
                 && flow.transport.is_tcp()
             {
                 self.add(format!("{path}.receiver_stop"), "0s receives nothing; leave it out");
             }
-            self.attributes(&format!("{path}.tcp"), &mut flow.tcp, &SOCKET);
+            self.attributes(&format_args!("{path}.tcp"), &mut flow.tcp, &SOCKET);
             self.application(&path, flow);
             match flow.transport {
                 Transport::Tcp => self.tcp(&path, flow),
@@ -330,15 +342,15 @@ impl Report {
                 Transport::Roce => self.roce(&path, flow),
                 Transport::Trimming => self.trimming(&path, flow),
             }
-            self.code_point(&format!("{path}.dscp"), flow.dscp, flow.tos);
-            self.code_point(&format!("{path}.return_dscp"), flow.return_dscp, flow.return_tos);
+            self.code_point(&format_args!("{path}.dscp"), flow.dscp, flow.tos);
+            self.code_point(&format_args!("{path}.return_dscp"), flow.return_dscp, flow.return_tos);
             self.pias(&path, &mut flow.pias, [flow.dscp, flow.tos]);
             self.demotes_what_ends(&path, flow);
             if let Some(added) = &mut flow.added_delay {
-                self.added_delay(&format!("{path}.added_delay"), added);
+                self.added_delay(&format_args!("{path}.added_delay"), added);
             }
             if let Some(group) = &flow.group {
-                self.class_name(&format!("{path}.group"), group);
+                self.class_name(&format_args!("{path}.group"), group);
             }
             let ends = [&flow.source, &flow.destination];
             let mtu = self.route(&path, ends, nodes, routes.as_deref_mut());
@@ -346,7 +358,7 @@ impl Report {
             let uncut = uncut.or(flow.added_delay.as_ref().map(|_| "with an added delay"));
             let room = mtu.map(|mtu| Room { mtu, uncut });
             match flow.transport {
-                Transport::Tcp => self.segment_size(&format!("{path}.tcp"), &flow.tcp, room),
+                Transport::Tcp => self.segment_size(&format_args!("{path}.tcp"), &flow.tcp, room),
                 Transport::Udp => self.datagram_size(&path, flow, room),
                 Transport::Roce | Transport::Trimming => self.message_size(&path, flow, mtu),
             }
@@ -359,7 +371,7 @@ impl Report {
         let mut index = HashMap::new();
         for (i, flow) in flows.iter().enumerate() {
             let name = flow.name.as_deref().unwrap_or_default();
-            self.name(&format!("flows[{i}].name"), name, i, &mut index);
+            self.name(&format_args!("flows[{i}].name"), name, i, &mut index);
         }
         let of_flows: HashSet<String> = index.keys().cloned().collect();
         for (i, ping) in pings.iter().enumerate() {
@@ -367,20 +379,20 @@ impl Report {
             if of_flows.contains(name) {
                 self.add(format!("pings[{i}].name"), format!("`{name}` is the name of a flow"));
             } else {
-                self.name(&format!("pings[{i}].name"), name, i, &mut index);
+                self.name(&format_args!("pings[{i}].name"), name, i, &mut index);
             }
         }
     }
 
     pub(super) fn active_times(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         start_text: &mut String,
         stop_text: Option<&mut String>,
         end: Option<Time>,
         shortest: Shortest,
     ) {
-        let start = self.time(&format!("{path}.start"), start_text);
+        let start = self.time(&format_args!("{path}.start"), start_text);
         if let (Some(start), Some(end)) = (start, end)
             && start >= end
         {
@@ -391,7 +403,7 @@ impl Report {
             );
         }
         let Some(text) = stop_text else { return };
-        let stop = self.time(&format!("{path}.stop"), text);
+        let stop = self.time(&format_args!("{path}.stop"), text);
         // A stop at 0s would be none.
         let is_instant = shortest == Shortest::Instant && stop != Some(Time::ZERO);
         if let (Some(start), Some(stop)) = (start, stop)
@@ -407,7 +419,7 @@ impl Report {
         }
     }
 
-    pub(super) fn class_name(&mut self, path: &str, name: &str) {
+    pub(super) fn class_name(&mut self, path: Path<'_>, name: &str) {
         if SIZE_CLASSES.contains(&name) {
             let message =
                 format!("`{name}` is the class of all flows of such a size; name it otherwise");
@@ -417,7 +429,7 @@ impl Report {
         }
     }
 
-    pub(super) fn code_point(&mut self, path: &str, dscp: u8, tos: u8) {
+    pub(super) fn code_point(&mut self, path: Path<'_>, dscp: u8, tos: u8) {
         if dscp > MAX_DSCP {
             self.add(path, format!("{dscp} is no code point; write one from 1 to {MAX_DSCP}"));
         } else if dscp > 0 && tos > 0 {
@@ -428,26 +440,25 @@ impl Report {
     /// Checks that both ends exist and that packets get from one to the other; returns the MTU.
     pub(super) fn route(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         [from, to]: [&String; 2],
         nodes: &HashMap<String, usize>,
         routes: Option<&mut Routes<'_>>,
     ) -> Option<u32> {
-        let source = self.node(&format!("{path}.source"), from, nodes);
-        let destination_path = format!("{path}.destination");
-        let destination = self.node(&destination_path, to, nodes);
-        let (source, destination) = (source?, destination?);
+        let source = self.node(&format_args!("{path}.source"), from, nodes);
+        let destination = self.node(&format_args!("{path}.destination"), to, nodes);
+        let ends @ [source, destination] = [source?, destination?];
         if source == destination {
-            self.add(destination_path, format!("`{to}` is the source as well"));
+            self.add(format_args!("{path}.destination"), format!("`{to}` is the source as well"));
             return None;
         }
-        self.mtu_between(&destination_path, [from, to], [source, destination], routes?)
+        self.mtu_between(&format_args!("{path}.destination"), [from, to], ends, routes?)
     }
 
     /// The MTU of the path between two nodes.
     pub(super) fn mtu_between(
         &mut self,
-        destination_path: &str,
+        destination_path: Path<'_>,
         [from, to]: [&String; 2],
         [source, destination]: [usize; 2],
         Routes { paths, links, is_open, .. }: &mut Routes<'_>,

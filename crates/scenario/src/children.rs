@@ -6,7 +6,7 @@ use ccperf_engine::host::user::is_user_code;
 use ccperf_engine::net::qdisc::{self, Children};
 use ccperf_schema::written::Algorithm;
 
-use super::check::Report;
+use super::check::{Path, Report};
 use super::names::Registry;
 
 /// DSCPs are as many.
@@ -15,7 +15,7 @@ const MOST_CLASSES: usize = 64;
 impl Report {
     /// Checks the children of `parent`, which has been checked itself, over a device with `queues`
     /// transmit queues, and makes the ones that were left out.
-    pub(super) fn children(&mut self, path: &str, parent: &mut Algorithm, queues: u16) {
+    pub(super) fn children(&mut self, path: Path<'_>, parent: &mut Algorithm, queues: u16) {
         let kind = parent.kind.clone();
         let discipline = qdisc::find(&kind);
         let rule = discipline.map_or(Children::None, |discipline| discipline.children);
@@ -57,11 +57,11 @@ impl Report {
         }
         let is_multi_queue = matches!(rule, Children::TransmitQueues { .. });
         for (i, child) in parent.children.iter_mut().enumerate() {
-            self.child(&format!("{path}.children[{i}]"), child, &kind, is_multi_queue);
+            self.child(&format_args!("{path}.children[{i}]"), child, &kind, is_multi_queue);
         }
     }
 
-    fn child(&mut self, path: &str, child: &mut Algorithm, parent: &str, is_multi_queue: bool) {
+    fn child(&mut self, path: Path<'_>, child: &mut Algorithm, parent: &str, is_multi_queue: bool) {
         let type_path = format!("{path}.type");
         if is_user_code(&child.kind) {
             let message = format!("{} cannot be a child; only ccperf's own can", child.kind);

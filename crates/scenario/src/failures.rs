@@ -8,7 +8,7 @@ use ccperf_engine::net::qdisc;
 use ccperf_schema::lowered;
 use ccperf_schema::written::{Failure, Link, Scenario};
 
-use super::check::Report;
+use super::check::{Path, Report};
 use super::names;
 
 impl Report {
@@ -19,11 +19,11 @@ impl Report {
             match (&failure.link, &failure.node) {
                 (Some(name), None) => {
                     let known = s.links.iter().map(|link| link.name.as_str());
-                    self.is_one_of(&format!("{path}.link"), "link", name, known);
+                    self.is_one_of(&format_args!("{path}.link"), "link", name, known);
                 }
                 (None, Some(name)) => {
                     let known = s.nodes.iter().map(String::as_str);
-                    self.is_one_of(&format!("{path}.node"), "node", name, known);
+                    self.is_one_of(&format_args!("{path}.node"), "node", name, known);
                 }
                 _ => self.add(&path, "give either link or node, which fails"),
             }
@@ -33,8 +33,8 @@ impl Report {
         }
     }
 
-    fn outage(&mut self, path: &str, failure: &mut Failure, end: Option<Time>) {
-        let down = self.time(&format!("{path}.down"), &mut failure.down);
+    fn outage(&mut self, path: Path<'_>, failure: &mut Failure, end: Option<Time>) {
+        let down = self.time(&format_args!("{path}.down"), &mut failure.down);
         if let (Some(down), Some(end)) = (down, end)
             && down >= end
         {
@@ -43,7 +43,7 @@ impl Report {
             self.add(format!("{path}.down"), message);
         }
         let Some(text) = &mut failure.up else { return };
-        let up = self.time(&format!("{path}.up"), text);
+        let up = self.time(&format_args!("{path}.up"), text);
         if let (Some(down), Some(up)) = (down, up)
             && up <= down
         {
@@ -55,7 +55,7 @@ impl Report {
 
     fn is_one_of<'a>(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         what: &str,
         name: &str,
         known: impl Iterator<Item = &'a str> + Clone,
@@ -67,7 +67,7 @@ impl Report {
     }
 
     /// What waits in front of a link that fails is taken out and lost.
-    fn is_emptied(&mut self, path: &str, link: &Link) {
+    fn is_emptied(&mut self, path: Path<'_>, link: &Link) {
         for direction in [&link.forward, &link.reverse] {
             let kind = direction.qdisc.as_ref().map_or("", |qdisc| &qdisc.kind);
             let obstacle = if qdisc::find(kind).is_some_and(|discipline| discipline.wakes) {
@@ -83,7 +83,7 @@ impl Report {
         }
     }
 
-    pub(super) fn cannot_be_emptied(&mut self, path: &str, link: &Link, obstacle: &str) {
+    pub(super) fn cannot_be_emptied(&mut self, path: Path<'_>, link: &Link, obstacle: &str) {
         let name = &link.name;
         let message = format!("`{name}` cannot be emptied when it fails: it has {obstacle}");
         self.add(path, message);

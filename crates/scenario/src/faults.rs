@@ -19,8 +19,8 @@ impl Report {
     ) {
         for (i, fault) in faults.iter_mut().enumerate() {
             let path = format!("faults[{i}]");
-            self.node(&format!("{path}.node"), &fault.node, nodes);
-            self.probability(&format!("{path}.loss"), &mut fault.loss);
+            self.node(&format_args!("{path}.node"), &fault.node, nodes);
+            self.probability(&format_args!("{path}.loss"), &mut fault.loss);
             if fault.loss == 0.0 {
                 self.add(format!("{path}.loss"), "0 loses nothing; leave it out to lose all");
             }
@@ -28,7 +28,7 @@ impl Report {
                 [("sources", &fault.sources), ("destinations", &fault.destinations)]
             {
                 for (j, name) in names.iter().flatten().enumerate() {
-                    self.node(&format!("{path}.{word}[{j}]"), name, nodes);
+                    self.node(&format_args!("{path}.{word}[{j}]"), name, nodes);
                 }
                 if names.as_ref().is_some_and(Vec::is_empty) {
                     self.add(format!("{path}.{word}"), "names no node; leave it out for all");

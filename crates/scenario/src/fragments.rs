@@ -8,14 +8,14 @@ use ccperf_engine::host::tcp::socket_params::{SOCKET, headers_of_data};
 use ccperf_engine::packet::{IP_HEADER, UDP_HEADER};
 use ccperf_schema::written::{Application, Flow};
 
-use super::check::Report;
+use super::check::{Path, Report};
 use super::room::Room;
 
 impl Report {
     /// `path`: of the socket's attributes.
     pub(super) fn segment_size(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         tcp: &BTreeMap<String, String>,
         room: Option<Room>,
     ) {
@@ -33,7 +33,7 @@ impl Report {
     }
 
     /// A write is a datagram.
-    pub(super) fn datagram_size(&mut self, path: &str, flow: &Flow, room: Option<Room>) {
+    pub(super) fn datagram_size(&mut self, path: Path<'_>, flow: &Flow, room: Option<Room>) {
         let headers = IP_HEADER + UDP_HEADER;
         let Ok(bytes) = units::parse_size(flow.application.write()) else { return };
         if !matches!(flow.application, Application::Greedy { .. })

@@ -4,7 +4,7 @@
 use ccperf_engine::base::time::Time;
 use ccperf_schema::written::Direction;
 
-use super::check::Report;
+use super::check::{Path, Report};
 use super::distribution::Times;
 
 /// The largest mean or bound of a delay: a number drawn from an unbounded distribution stays far
@@ -12,7 +12,7 @@ use super::distribution::Times;
 const MAX_DELAY: Time = Time::from_secs(1000);
 
 impl Report {
-    pub(super) fn impairments(&mut self, path: &str, direction: &mut Direction) {
+    pub(super) fn impairments(&mut self, path: Path<'_>, direction: &mut Direction) {
         if let Some(channel) = &mut direction.gilbert_elliott {
             let path = format!("{path}.gilbert_elliott");
             for (name, value) in [
@@ -21,20 +21,20 @@ impl Report {
                 ("loss_in_good", &mut channel.loss_in_good),
                 ("loss_in_bad", &mut channel.loss_in_bad),
             ] {
-                self.probability(&format!("{path}.{name}"), value);
+                self.probability(&format_args!("{path}.{name}"), value);
             }
         }
         if let Some(jitter) = &mut direction.jitter {
-            self.extra_delay(&format!("{path}.jitter.delay"), &mut jitter.delay);
+            self.extra_delay(&format_args!("{path}.jitter.delay"), &mut jitter.delay);
         }
         if let Some(reordering) = &mut direction.reordering {
             let path = format!("{path}.reordering");
-            self.probability(&format!("{path}.probability"), &mut reordering.probability);
-            self.extra_delay(&format!("{path}.delay"), &mut reordering.delay);
+            self.probability(&format_args!("{path}.probability"), &mut reordering.probability);
+            self.extra_delay(&format_args!("{path}.delay"), &mut reordering.delay);
         }
     }
 
-    fn extra_delay(&mut self, path: &str, text: &mut String) {
+    fn extra_delay(&mut self, path: Path<'_>, text: &mut String) {
         let Some(times) = self.keep(path, Times::parse(text)) else { return };
         *text = times.format();
         let largest = match times {

@@ -9,7 +9,7 @@ use ccperf_engine::packet::PPP_HEADER;
 use ccperf_schema::lowered::DeviceSelect;
 use ccperf_schema::written::{Change, Direction, DirectionName, Link};
 
-use super::check::{CheckedLink, Report};
+use super::check::{CheckedLink, Path, Report};
 use super::names::{self, Registry};
 
 /// Stream numbers are exact in a double.
@@ -21,28 +21,28 @@ const LARGEST_ACK: u32 = 76;
 impl Report {
     pub(super) fn link(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         link: &mut Link,
         nodes: &HashMap<String, usize>,
         stop: Option<Time>,
     ) -> Option<CheckedLink> {
-        self.rate(&format!("{path}.rate"), &mut link.rate);
-        self.delay(&format!("{path}.delay"), &mut link.delay);
+        self.rate(&format_args!("{path}.rate"), &mut link.rate);
+        self.delay(&format_args!("{path}.delay"), &mut link.delay);
         let mtu = [
-            self.direction(&format!("{path}.forward"), &mut link.forward),
-            self.direction(&format!("{path}.reverse"), &mut link.reverse),
+            self.direction(&format_args!("{path}.forward"), &mut link.forward),
+            self.direction(&format_args!("{path}.reverse"), &mut link.reverse),
         ];
         self.schedules(path, link, stop);
         let [a, b] = &link.ends;
         if a == b {
             self.add(format!("{path}.ends"), format!("both are `{a}`; a link joins two nodes"));
         }
-        let a = self.node(&format!("{path}.ends[0]"), a, nodes);
-        let b = self.node(&format!("{path}.ends[1]"), b, nodes);
+        let a = self.node(&format_args!("{path}.ends[0]"), a, nodes);
+        let b = self.node(&format_args!("{path}.ends[1]"), b, nodes);
         Some(CheckedLink { ends: [a?, b?], mtu })
     }
 
-    fn device_queues(&mut self, path: &str, direction: &Direction) {
+    fn device_queues(&mut self, path: Path<'_>, direction: &Direction) {
         let count = direction.device_queues;
         let (most, why) = match direction.device_select {
             DeviceSelect::Flow => (MAX_DEVICE_QUEUES, ""),
@@ -57,9 +57,9 @@ impl Report {
     }
 
     /// Returns the MTU.
-    fn direction(&mut self, path: &str, direction: &mut Direction) -> Option<u32> {
+    fn direction(&mut self, path: Path<'_>, direction: &mut Direction) -> Option<u32> {
         if let Some(rate) = &mut direction.rate {
-            self.rate(&format!("{path}.rate"), rate);
+            self.rate(&format_args!("{path}.rate"), rate);
         }
         if let Some(root) = &mut direction.qdisc {
             let path = format!("{path}.qdisc");
@@ -67,7 +67,7 @@ impl Report {
             self.children(&path, root, direction.device_queues);
         }
         self.device_queues(path, direction);
-        self.probability(&format!("{path}.loss"), &mut direction.loss);
+        self.probability(&format_args!("{path}.loss"), &mut direction.loss);
         if let Some(stream) = direction.loss_stream.filter(|&stream| stream >= MAX_STREAM) {
             self.add(
                 format!("{path}.loss_stream"),
@@ -75,18 +75,10 @@ impl Report {
             );
         }
         self.impairments(path, direction);
-        let mtu_path = format!("{path}.mtu");
-        let mtu = self.size(&mtu_path, &mut direction.mtu).and_then(|bytes| {
-            let mtu = u16::try_from(bytes).ok().map(u32::from).filter(|&mtu| mtu >= LARGEST_ACK);
-            if mtu.is_none() {
-                let mtu = &direction.mtu;
-                self.add(&mtu_path, format!("{mtu} is not between {LARGEST_ACK}B and 65535B"));
-            }
-            mtu
-        });
-        self.device_queue(&format!("{path}.device_queue"), &mut direction.device_queue, mtu);
+        let mtu = self.mtu(&format_args!("{path}.mtu"), &mut direction.mtu);
+        self.device_queue(&format_args!("{path}.device_queue"), &mut direction.device_queue, mtu);
         if let Some(limits) = &mut direction.queue_limits {
-            self.time(&format!("{path}.queue_limits.hold_time"), &mut limits.hold_time);
+            self.time(&format_args!("{path}.queue_limits.hold_time"), &mut limits.hold_time);
             if direction.device_queues > 1 {
                 self.add(
                     format!("{path}.queue_limits"),
@@ -104,7 +96,16 @@ impl Report {
         mtu
     }
 
-    fn device_queue(&mut self, path: &str, text: &mut String, mtu: Option<u32>) {
+    fn mtu(&mut self, path: Path<'_>, text: &mut String) -> Option<u32> {
+        let bytes = self.size(path, text)?;
+        let mtu = u16::try_from(bytes).ok().map(u32::from).filter(|&mtu| mtu >= LARGEST_ACK);
+        if mtu.is_none() {
+            self.add(path, format!("{text} is not between {LARGEST_ACK}B and 65535B"));
+        }
+        mtu
+    }
+
+    fn device_queue(&mut self, path: Path<'_>, text: &mut String, mtu: Option<u32>) {
         let Some(size) = self.keep(path, units::parse_queue_size(text)) else { return };
         let least = mtu.unwrap_or(0) + PPP_HEADER;
         match size {
@@ -141,14 +142,14 @@ impl Report {
     }
 
     /// Returns the network, if the addresses are the two hosts of one /30.
-    fn address_pair(&mut self, path: &str, pair: &mut [String; 2]) -> Option<u32> {
+    fn address_pair(&mut self, path: Path<'_>, pair: &mut [String; 2]) -> Option<u32> {
         let parsed: [Option<u32>; 2] = std::array::from_fn(|i| {
             let text = &pair[i];
             let unusable = || format!("`{text}` is not the address of a host, like 10.0.0.1");
             let address = text.parse::<Ipv4Addr>().ok();
             let host = |a: &Ipv4Addr| (1..=223).contains(&a.octets()[0]) && !a.is_loopback();
             let address = address.filter(host).ok_or_else(unusable);
-            self.keep(&format!("{path}[{i}]"), address).map(u32::from)
+            self.keep(&format_args!("{path}[{i}]"), address).map(u32::from)
         });
         let (a, b) = (parsed[0]?, parsed[1]?);
         let is_host = |address: u32| matches!(address % 4, 1 | 2);
@@ -165,13 +166,13 @@ impl Report {
 
     pub(super) fn change(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         change: &mut Change,
         known: &HashSet<&str>,
         links: &[Link],
         stop: Option<Time>,
     ) {
-        let time = self.time(&format!("{path}.time"), &mut change.time);
+        let time = self.time(&format_args!("{path}.time"), &mut change.time);
         if let (Some(time), Some(stop)) = (time, stop)
             && time >= stop
         {
@@ -186,10 +187,10 @@ impl Report {
             self.add(format!("{path}.link"), format!("there is no link `{}`; {hint}", change.link));
         }
         if let Some(rate) = &mut change.rate {
-            self.rate(&format!("{path}.rate"), rate);
+            self.rate(&format_args!("{path}.rate"), rate);
         }
         if let Some(delay) = &mut change.delay {
-            self.delay(&format!("{path}.delay"), delay);
+            self.delay(&format_args!("{path}.delay"), delay);
             if change.direction != DirectionName::Both {
                 self.add(
                     format!("{path}.direction"),
@@ -198,7 +199,7 @@ impl Report {
             }
         }
         if let Some(loss) = &mut change.loss {
-            self.probability(&format!("{path}.loss"), loss);
+            self.probability(&format_args!("{path}.loss"), loss);
         }
         if change.rate.is_none() && change.delay.is_none() && change.loss.is_none() {
             self.add(path, "changes nothing; give rate, delay or loss");

@@ -22,7 +22,8 @@ use ccperf_schema::written::{self, Scenario};
 
 use super::distribution::Times;
 use super::names::{self, Registry};
-use super::{added_delay, attributes, failures, faults, ideal, recording, streams, transport};
+use super::recording::Index;
+use super::{added_delay, attributes, failures, faults, ideal, streams, transport};
 
 pub(super) const CHECKED: &str = "the scenario has been checked";
 /// Longer than any run may take.
@@ -72,14 +73,15 @@ fn routing(s: &Scenario) -> Algorithm {
 pub(super) fn recorded(s: &Scenario, workloads: &[Workload]) -> Recording {
     let asked = &s.recording;
     let counts = workloads.iter().map(Workload::len);
-    let flows = recording::Flows::new(s, counts);
+    let flows = Index::of_flows(&s.flows, &s.workloads, counts);
+    let links = Index::of_links(&s.links);
     let queues = asked.queues.as_ref();
     Recording {
         interval_ns: ns(&asked.interval),
         flows: flows.selected(&asked.flows),
-        ports: recording::ports(&asked.links, &s.links),
+        ports: links.selected(&asked.links),
         queue_interval_ns: queues.map_or(0, |queues| ns(&queues.interval)),
-        queue_ports: queues.map_or_else(Vec::new, |q| recording::ports(&q.links, &s.links)),
+        queue_ports: queues.map_or_else(Vec::new, |q| links.selected(&q.links)),
         changes: flows.followed(&asked.changes),
         completions: asked.completions.unwrap_or(!s.workloads.is_empty()),
         deliveries: asked.deliveries,

@@ -9,7 +9,7 @@ use ccperf_schema::lowered::Transport;
 use ccperf_schema::written::{Ping, Scenario};
 
 use super::check::{Report, Routes};
-use super::recording;
+use super::recording::Index;
 use super::traffic::{Traffic, traffic};
 
 /// All together, in bytes.  While it runs most samples of a long run lie in a file, but who asks for a table has
@@ -78,16 +78,17 @@ fn samples(s: &Scenario, transfers: &[usize], stop: Time) -> Vec<Cost> {
         costs.push(Cost { bytes, path, what: "samples", fix: "write a longer interval" });
     };
     let asked = &s.recording;
-    let all = recording::Flows::new(s, transfers.iter().copied());
+    let all = Index::of_flows(&s.flows, &s.workloads, transfers.iter().copied());
+    let ports = Index::of_links(&s.links);
     let flows = row("flow_samples") * all.selected(&asked.flows).len() as u64;
-    let links = row("link_samples") * recording::ports(&asked.links, &s.links).len() as u64;
+    let links = row("link_samples") * ports.selected(&asked.links).len() as u64;
     if let Some(rows) = rows(&asked.interval, stop) {
         add(rows.saturating_mul(flows + links), "recording.interval".to_owned());
     }
     if let Some(queues) = &asked.queues
         && let Some(rows) = rows(&queues.interval, stop)
     {
-        let ports = recording::ports(&queues.links, &s.links).len() as u64;
+        let ports = ports.selected(&queues.links).len() as u64;
         let bytes = rows.saturating_mul(row("queue_samples") * ports);
         add(bytes, "recording.queues.interval".to_owned());
     }
@@ -101,7 +102,7 @@ fn samples(s: &Scenario, transfers: &[usize], stop: Time) -> Vec<Cost> {
 
 /// Every change of a sender's state; flows that share a bottleneck share its packets.
 fn changes(s: &Scenario, transfers: &[usize], traffic: &Traffic) -> Option<Cost> {
-    let all = recording::Flows::new(s, transfers.iter().copied());
+    let all = Index::of_flows(&s.flows, &s.workloads, transfers.iter().copied());
     let followed = all.followed(&s.recording.changes);
     let mut through: HashMap<usize, u64> = HashMap::new();
     for sending in &traffic.flows {

@@ -8,7 +8,7 @@ use ccperf_engine::packet::telemetry::HOPS;
 use ccperf_schema::lowered::Transport;
 use ccperf_schema::written::{Direction, Flow, Link, Scenario};
 
-use super::check::{Report, Routes};
+use super::check::{Path, Report, Routes};
 use super::failures::is_hit;
 use super::names::Registry;
 
@@ -38,7 +38,7 @@ impl Report {
             let directions = [("forward", &link.forward), ("reverse", &link.reverse)];
             for ((word, direction), reason) in directions.into_iter().zip(reasons) {
                 if let Some(why) = reason {
-                    self.device(&format!("links[{i}].{word}"), direction, why);
+                    self.device(&format_args!("links[{i}].{word}"), direction, why);
                 }
             }
         }
@@ -46,13 +46,13 @@ impl Report {
             let failing = s.links.iter().zip(&reasons).filter(|(link, _)| is_hit(failure, link));
             for (link, reasons) in failing {
                 if let Some(why) = reasons.iter().flatten().next() {
-                    self.cannot_be_emptied(&format!("failures[{i}]"), link, why);
+                    self.cannot_be_emptied(&format_args!("failures[{i}]"), link, why);
                 }
             }
         }
     }
 
-    fn device(&mut self, path: &str, direction: &Direction, why: &str) {
+    fn device(&mut self, path: Path<'_>, direction: &Direction, why: &str) {
         let obstacles = [
             ("qdisc", direction.qdisc.is_none(), "each priority needs a queue; write one"),
             ("device_queues", direction.device_queues != 1, "a device has no queues; write 1"),

@@ -9,7 +9,7 @@ use ccperf_engine::packet::PPP_HEADER;
 use ccperf_engine::packet::ingress::{PAUSE_FRAME, PRIORITIES, quanta_at};
 use ccperf_schema::written::{Direction, Link, Pfc, Scenario};
 
-use super::check::Report;
+use super::check::{Path, Report};
 
 /// Frames of the MTU that a pause ends below its threshold.
 const HYSTERESIS: u64 = 2;
@@ -35,7 +35,7 @@ impl Report {
                 let path = format!("links[{i}].{word}.pfc");
                 self.priorities(&path, &mut pfc.priorities);
                 self.threshold(&path, pfc);
-                self.time(&format!("{path}.response"), &mut pfc.response);
+                self.time(&format_args!("{path}.response"), &mut pfc.response);
                 if let Some(ways) = &ways {
                     self.room_of(&path, pfc, ways, side);
                 }
@@ -51,7 +51,7 @@ impl Report {
         }
     }
 
-    fn priorities(&mut self, path: &str, priorities: &mut [u8]) {
+    fn priorities(&mut self, path: Path<'_>, priorities: &mut [u8]) {
         let path = format!("{path}.priorities");
         if priorities.is_empty() {
             self.add(&path, "is empty: nothing would pause; write [3], or leave pfc out");
@@ -65,7 +65,7 @@ impl Report {
         }
     }
 
-    fn threshold(&mut self, path: &str, pfc: &mut Pfc) {
+    fn threshold(&mut self, path: Path<'_>, pfc: &mut Pfc) {
         for (name, size) in [
             ("xoff", &mut pfc.xoff),
             ("buffer", &mut pfc.buffer),
@@ -95,7 +95,7 @@ impl Report {
     }
 
     /// Fills in what depends on the link.
-    fn room_of(&mut self, path: &str, pfc: &mut Pfc, ways: &Ways, side: usize) {
+    fn room_of(&mut self, path: Path<'_>, pfc: &mut Pfc, ways: &Ways, side: usize) {
         let (rate, frame) = (ways.rates[side], ways.frames[side]);
         pfc.hysteresis.get_or_insert_with(|| units::format_size(HYSTERESIS * frame));
         let response = units::parse_time(&pfc.response).unwrap_or_default();

@@ -5,10 +5,10 @@ use ccperf_engine::base::units;
 use ccperf_schema::lowered::Transport;
 use ccperf_schema::written::{Application, Flow};
 
-use super::check::{MAX_DSCP, Report};
+use super::check::{MAX_DSCP, Path, Report};
 
 impl Report {
-    pub(super) fn pias(&mut self, path: &str, thresholds: &mut [String], [dscp, tos]: [u8; 2]) {
+    pub(super) fn pias(&mut self, path: Path<'_>, thresholds: &mut [String], [dscp, tos]: [u8; 2]) {
         let mut before = 0;
         for (i, text) in thresholds.iter_mut().enumerate() {
             let path = format!("{path}.pias[{i}]");
@@ -33,7 +33,7 @@ impl Report {
     }
 
     /// Numbers of bytes start again after 4 GB.
-    pub(super) fn demotes_what_ends(&mut self, path: &str, flow: &Flow) {
+    pub(super) fn demotes_what_ends(&mut self, path: Path<'_>, flow: &Flow) {
         if flow.pias.is_empty() {
             return;
         }

@@ -23,7 +23,7 @@ impl Report {
         for (i, ping) in pings.iter_mut().enumerate() {
             let path = format!("pings[{i}]");
             self.active_times(&path, &mut ping.start, ping.stop.as_mut(), end, Shortest::Later);
-            let interval = self.time(&format!("{path}.interval"), &mut ping.interval);
+            let interval = self.time(&format_args!("{path}.interval"), &mut ping.interval);
             if interval == Some(Time::ZERO) {
                 self.add(format!("{path}.interval"), "0s leaves no time between; write 1s");
             }

@@ -10,7 +10,7 @@ use super::names::Registry;
 
 impl Report {
     pub(super) fn routing(&mut self, s: &mut Scenario) {
-        self.algorithm("routing", &mut s.routing, Registry::Routing);
+        self.algorithm(&"routing", &mut s.routing, Registry::Routing);
         if s.routing.kind != STATIC.ns3 {
             self.single_links(s);
         }

@@ -5,17 +5,17 @@ use ccperf_engine::base::time::{Rate, Time};
 use ccperf_engine::base::units;
 use ccperf_schema::written::{DirectionName, Link, Schedule};
 
-use super::check::Report;
+use super::check::{Path, Report};
 
 impl Report {
-    pub(super) fn schedules(&mut self, path: &str, link: &mut Link, stop: Option<Time>) {
+    pub(super) fn schedules(&mut self, path: Path<'_>, link: &mut Link, stop: Option<Time>) {
         for (i, schedule) in link.schedules.iter_mut().enumerate() {
-            self.schedule(&format!("{path}.schedules[{i}]"), schedule, stop);
+            self.schedule(&format_args!("{path}.schedules[{i}]"), schedule, stop);
         }
     }
 
-    fn schedule(&mut self, path: &str, schedule: &mut Schedule, stop: Option<Time>) {
-        self.ascending(&format!("{path}.times_ns"), &schedule.times_ns, stop);
+    fn schedule(&mut self, path: Path<'_>, schedule: &mut Schedule, stop: Option<Time>) {
+        self.ascending(&format_args!("{path}.times_ns"), &schedule.times_ns, stop);
         let rows = schedule.times_ns.len();
         let Schedule { rates_bps, delays_ns, losses, .. } = schedule;
         if rates_bps.is_none() && delays_ns.is_none() && losses.is_none() {
@@ -37,7 +37,7 @@ impl Report {
             }
         }
         if let Some(delays) = delays_ns {
-            self.rows(&format!("{path}.delays_ns"), delays.len(), rows);
+            self.rows(&format_args!("{path}.delays_ns"), delays.len(), rows);
             if let Some(i) = delays.iter().position(|&delay| Time(delay) > LONGEST_DELAY) {
                 let most = LONGEST_DELAY.0;
                 let message = format!("{} is too large; the longest delay is {most} ns", delays[i]);
@@ -54,12 +54,12 @@ impl Report {
             let path = format!("{path}.losses");
             self.rows(&path, losses.len(), rows);
             for (i, loss) in losses.iter_mut().enumerate() {
-                self.probability(&format!("{path}[{i}]"), loss);
+                self.probability(&format_args!("{path}[{i}]"), loss);
             }
         }
     }
 
-    fn ascending(&mut self, path: &str, times: &[u64], stop: Option<Time>) {
+    fn ascending(&mut self, path: Path<'_>, times: &[u64], stop: Option<Time>) {
         if times.is_empty() {
             self.add(path, "has no times; leave the schedule out");
         }
@@ -79,7 +79,7 @@ impl Report {
         }
     }
 
-    fn rows(&mut self, path: &str, found: usize, wanted: usize) {
+    fn rows(&mut self, path: Path<'_>, found: usize, wanted: usize) {
         if found != wanted {
             self.add(path, format!("has {found} entries for {wanted} times; give one each"));
         }

@@ -11,7 +11,7 @@ use ccperf_engine::packet::TRIMMING_HEADERS;
 use ccperf_schema::lowered::Transport;
 use ccperf_schema::written::{Algorithm, Application, Flow, default_recovery};
 
-use super::check::Report;
+use super::check::{Path, Report};
 use super::names::Registry;
 
 /// As RoCE is configured most: data in priority 3, and what answers it in priority 6.
@@ -36,13 +36,13 @@ pub(super) fn headers(flow: &Flow) -> u32 {
 }
 
 impl Report {
-    pub(super) fn tcp(&mut self, path: &str, flow: &mut Flow) {
+    pub(super) fn tcp(&mut self, path: Path<'_>, flow: &mut Flow) {
         match &mut flow.cc {
-            Some(cc) => self.algorithm(&format!("{path}.cc"), cc, Registry::CongestionControl),
+            Some(cc) => self.algorithm(&format_args!("{path}.cc"), cc, Registry::CongestionControl),
             None => self.add(format!("{path}.cc"), "is missing; write one like `cubic`"),
         }
         let recovery = Registry::Recovery.find(&flow.recovery);
-        if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
+        if let Some(spec) = self.keep(&format_args!("{path}.recovery"), recovery) {
             flow.recovery = spec.ns3.to_owned();
         }
         self.types_of_service(path, [flow.tos, flow.return_tos]);
@@ -53,7 +53,7 @@ impl Report {
     /// ns-3 moved keeps to that of its profile.
     pub(super) fn attributes_of_releases(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         cc: Option<&Algorithm>,
         tcp: &BTreeMap<String, String>,
     ) {
@@ -85,7 +85,7 @@ impl Report {
     }
 
     /// TCP sets the ECN bits itself.
-    pub(super) fn types_of_service(&mut self, path: &str, there_and_back: [u8; 2]) {
+    pub(super) fn types_of_service(&mut self, path: Path<'_>, there_and_back: [u8; 2]) {
         for (field, tos) in ["tos", "return_tos"].into_iter().zip(there_and_back) {
             if tos & 3 != 0 {
                 self.add(
@@ -97,9 +97,9 @@ impl Report {
     }
 
     /// A connection of RDMA: its sender has a rate, and its application all the data at once.
-    pub(super) fn roce(&mut self, path: &str, flow: &mut Flow) {
+    pub(super) fn roce(&mut self, path: Path<'_>, flow: &mut Flow) {
         match &mut flow.cc {
-            Some(cc) => self.rate_control(&format!("{path}.cc"), cc),
+            Some(cc) => self.rate_control(&format_args!("{path}.cc"), cc),
             None => self.add(format!("{path}.cc"), "is missing; write one like `dcqcn`"),
         }
         self.message(path, flow, "RoCE");
@@ -114,14 +114,14 @@ impl Report {
     }
 
     /// Packets that switches may cut: its application has all the data at once.
-    pub(super) fn trimming(&mut self, path: &str, flow: &mut Flow) {
+    pub(super) fn trimming(&mut self, path: Path<'_>, flow: &mut Flow) {
         let control = flow.cc.get_or_insert_with(|| Algorithm::named("ndp"));
-        self.algorithm(&format!("{path}.cc"), control, Registry::Trimming);
+        self.algorithm(&format_args!("{path}.cc"), control, Registry::Trimming);
         self.message(path, flow, "TRIMMING");
     }
 
     /// What a transport that is not TCP and sends whole packets of an application cannot have.
-    fn message(&mut self, path: &str, flow: &Flow, transport: &str) {
+    fn message(&mut self, path: Path<'_>, flow: &Flow, transport: &str) {
         if !matches!(flow.application, Application::Greedy { .. }) {
             let message = format!("{transport} sends what there is at its own rate; write Greedy");
             self.add(format!("{path}.application.type"), message);
@@ -136,14 +136,14 @@ impl Report {
     }
 
     /// Fields that only TCP has.
-    pub(crate) fn not_of(&mut self, path: &str, transport: &str, given: [(&str, bool); 3]) {
+    pub(crate) fn not_of(&mut self, path: Path<'_>, transport: &str, given: [(&str, bool); 3]) {
         for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
             let message = format!("is TCP's, and this transport is {transport}; leave it out");
             self.add(format!("{path}.{field}"), message);
         }
     }
 
-    fn rate_control(&mut self, path: &str, law: &mut Algorithm) {
+    fn rate_control(&mut self, path: Path<'_>, law: &mut Algorithm) {
         self.algorithm(path, law, Registry::RateControl);
         if let Ok(spec) = Registry::RateControl.find(&law.kind)
             && let Err((name, message)) =
@@ -154,13 +154,19 @@ impl Report {
     }
 
     /// A packet of RDMA is not fragmented, and none that switches may cut is.
-    pub(super) fn message_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
+    pub(super) fn message_size(&mut self, path: Path<'_>, flow: &Flow, mtu: Option<u32>) {
         let path = format!("{path}.application.write");
         self.packet_size(&path, flow.application.write(), headers(flow), mtu);
     }
 
     /// A packet carries a write, and is not cut into fragments.
-    pub(crate) fn packet_size(&mut self, path: &str, write: &str, headers: u32, mtu: Option<u32>) {
+    pub(crate) fn packet_size(
+        &mut self,
+        path: Path<'_>,
+        write: &str,
+        headers: u32,
+        mtu: Option<u32>,
+    ) {
         let written = units::parse_size(write).unwrap_or(0);
         let Some(most) = mtu.map(|mtu| u64::from(mtu.saturating_sub(headers))) else {
             return;
@@ -174,7 +180,7 @@ impl Report {
     }
 
     /// What only a connection has is refused.  The profile is not: a release of ns-3 is its routers', too.
-    pub(super) fn udp(&mut self, path: &str, flow: &Flow) {
+    pub(super) fn udp(&mut self, path: Path<'_>, flow: &Flow) {
         let given = [
             ("cc", flow.cc.is_some()),
             ("recovery", flow.recovery != default_recovery()),

@@ -4,31 +4,31 @@ use ccperf_engine::base::time::Time;
 use ccperf_engine::base::units;
 use ccperf_schema::written::AddedDelay;
 
-use crate::check::Report;
+use crate::check::{Path, Report};
 
 /// As long as a day: what is longer is a mistake.
 const MOST: Time = Time::from_secs(86_400);
 
 impl Report {
-    pub(crate) fn added_delay(&mut self, path: &str, added: &mut AddedDelay) {
+    pub(crate) fn added_delay(&mut self, path: Path<'_>, added: &mut AddedDelay) {
         match added {
             AddedDelay::Constant { delay } => {
-                self.at_most_a_day(&format!("{path}.delay"), delay);
+                self.at_most_a_day(&format_args!("{path}.delay"), delay);
             }
             AddedDelay::Classes { delays, weights } => {
                 for (i, text) in delays.iter_mut().enumerate() {
-                    self.at_most_a_day(&format!("{path}.delays[{i}]"), text);
+                    self.at_most_a_day(&format_args!("{path}.delays[{i}]"), text);
                 }
                 if delays.is_empty() {
                     self.add(format!("{path}.delays"), "are none; give at least one");
                 }
                 if let Some(weights) = weights {
-                    self.weights(&format!("{path}.weights"), weights, delays.len());
+                    self.weights(&format_args!("{path}.weights"), weights, delays.len());
                 }
             }
             AddedDelay::Uniform { min, max } => {
-                let least = self.at_most_a_day(&format!("{path}.min"), min);
-                let most = self.at_most_a_day(&format!("{path}.max"), max);
+                let least = self.at_most_a_day(&format_args!("{path}.min"), min);
+                let most = self.at_most_a_day(&format_args!("{path}.max"), max);
                 if let (Some(least), Some(most)) = (least, most)
                     && least > most
                 {
@@ -36,12 +36,12 @@ impl Report {
                 }
             }
             AddedDelay::Cdf { points } => {
-                self.delay_points(&format!("{path}.points"), points);
+                self.delay_points(&format_args!("{path}.points"), points);
             }
         }
     }
 
-    fn at_most_a_day(&mut self, path: &str, text: &mut String) -> Option<Time> {
+    fn at_most_a_day(&mut self, path: Path<'_>, text: &mut String) -> Option<Time> {
         let time = self.time(path, text)?;
         if time > MOST {
             self.add(path, format!("{text} is more than a day"));
@@ -50,7 +50,7 @@ impl Report {
         Some(time)
     }
 
-    fn weights(&mut self, path: &str, weights: &[f64], delays: usize) {
+    fn weights(&mut self, path: Path<'_>, weights: &[f64], delays: usize) {
         if weights.len() != delays {
             let count = weights.len();
             self.add(path, format!("are {count} for {delays} delays; give one each"));
@@ -66,11 +66,11 @@ impl Report {
         }
     }
 
-    fn delay_points(&mut self, path: &str, points: &mut [(String, f64)]) {
+    fn delay_points(&mut self, path: Path<'_>, points: &mut [(String, f64)]) {
         let mut before = (Time::ZERO, 0.0);
         for (i, (text, probability)) in points.iter_mut().enumerate() {
             let path = format!("{path}[{i}]");
-            let Some(delay) = self.at_most_a_day(&format!("{path}[0]"), text) else { return };
+            let Some(delay) = self.at_most_a_day(&format_args!("{path}[0]"), text) else { return };
             if !(0.0..=1.0).contains(probability) {
                 let message = format!("{probability} is not a probability from 0 to 1");
                 return self.add(format!("{path}[1]"), message);

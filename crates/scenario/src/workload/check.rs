@@ -13,7 +13,7 @@ use ccperf_schema::written::{Arrivals, Pairs, Scenario, Sizes, Stack, Workload, 
 
 use super::generate::Plan;
 use super::{plan, sizes};
-use crate::check::{Report, Routes, Shortest};
+use crate::check::{Path, Report, Routes, Shortest};
 use crate::names::{self, Registry};
 use crate::room::Room;
 
@@ -25,11 +25,11 @@ impl Report {
         self.names_of("stacks", stacks.iter().map(|stack| stack.name.as_str()));
         for (i, stack) in stacks.iter_mut().enumerate() {
             let path = format!("stacks[{i}]");
-            self.attributes(&format!("{path}.tcp"), &mut stack.tcp, &SOCKET);
+            self.attributes(&format_args!("{path}.tcp"), &mut stack.tcp, &SOCKET);
             match stack.transport {
                 Transport::Tcp => {
                     let registry = Registry::CongestionControl;
-                    self.algorithm(&format!("{path}.cc"), &mut stack.cc, registry);
+                    self.algorithm(&format_args!("{path}.cc"), &mut stack.cc, registry);
                 }
                 Transport::Trimming => self.trimming_of_stack(&path, stack),
                 Transport::Udp | Transport::Roce => self.add(
@@ -38,13 +38,17 @@ impl Report {
                 ),
             }
             let recovery = Registry::Recovery.find(&stack.recovery);
-            if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
+            if let Some(spec) = self.keep(&format_args!("{path}.recovery"), recovery) {
                 stack.recovery = spec.ns3.to_owned();
             }
             self.types_of_service(&path, [stack.tos, stack.return_tos]);
             self.attributes_of_releases(&path, Some(&stack.cc), &stack.tcp);
-            self.code_point(&format!("{path}.dscp"), stack.dscp, stack.tos);
-            self.code_point(&format!("{path}.return_dscp"), stack.return_dscp, stack.return_tos);
+            self.code_point(&format_args!("{path}.dscp"), stack.dscp, stack.tos);
+            self.code_point(
+                &format_args!("{path}.return_dscp"),
+                stack.return_dscp,
+                stack.return_tos,
+            );
             self.pias(&path, &mut stack.pias, [stack.dscp, stack.tos]);
         }
     }
@@ -93,13 +97,13 @@ impl Report {
 
     fn workload(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         workload: &mut Workload,
         s: &Scenario,
         nodes: &Nodes,
         stop: Option<Time>,
     ) {
-        self.class_name(&format!("{path}.name"), &workload.name);
+        self.class_name(&format_args!("{path}.name"), &workload.name);
         for (i, flow) in s.flows.iter().enumerate() {
             let name = flow.name.as_deref().unwrap_or_default();
             let number = name.strip_prefix(&workload.name).and_then(|rest| rest.strip_prefix('_'));
@@ -118,17 +122,17 @@ impl Report {
             [("sources", &workload.sources), ("destinations", &workload.destinations)]
         {
             if let Some(names) = names {
-                self.nodes_of(&format!("{path}.{field}"), names, nodes);
+                self.nodes_of(&format_args!("{path}.{field}"), names, nodes);
             }
         }
         for (i, set) in workload.apart.iter().enumerate() {
-            self.nodes_of(&format!("{path}.apart[{i}]"), set, nodes);
+            self.nodes_of(&format_args!("{path}.apart[{i}]"), set, nodes);
         }
-        self.arrivals(&format!("{path}.arrivals"), &mut workload.arrivals, stop);
-        self.pairs(&format!("{path}.pairs"), workload, nodes);
-        self.sizes(&format!("{path}.sizes"), &mut workload.sizes);
+        self.arrivals(&format_args!("{path}.arrivals"), &mut workload.arrivals, stop);
+        self.pairs(&format_args!("{path}.pairs"), workload, nodes);
+        self.sizes(&format_args!("{path}.sizes"), &mut workload.sizes);
         if let Some(added) = &mut workload.added_delay {
-            self.added_delay(&format!("{path}.added_delay"), added);
+            self.added_delay(&format_args!("{path}.added_delay"), added);
         }
         self.connections(path, workload, s);
         let write = format!("{path}.write");
@@ -138,7 +142,7 @@ impl Report {
         self.gap(path, workload);
     }
 
-    fn gap(&mut self, path: &str, workload: &mut Workload) {
+    fn gap(&mut self, path: Path<'_>, workload: &mut Workload) {
         let Some(gap) = &mut workload.gap else { return };
         let path = format!("{path}.gap");
         let length = self.time(&path, gap);
@@ -150,8 +154,8 @@ impl Report {
     }
 
     /// Nothing of TCP's.
-    fn trimming_of_stack(&mut self, path: &str, stack: &mut Stack) {
-        self.algorithm(&format!("{path}.cc"), &mut stack.cc, Registry::Trimming);
+    fn trimming_of_stack(&mut self, path: Path<'_>, stack: &mut Stack) {
+        self.algorithm(&format_args!("{path}.cc"), &mut stack.cc, Registry::Trimming);
         let given = [
             ("recovery", stack.recovery != default_recovery()),
             ("tcp", stack.tcp.keys().any(|name| name != PROFILE)),
@@ -160,7 +164,7 @@ impl Report {
         self.not_of(path, "TRIMMING", given);
     }
 
-    fn connections(&mut self, path: &str, workload: &Workload, s: &Scenario) {
+    fn connections(&mut self, path: Path<'_>, workload: &Workload, s: &Scenario) {
         let Some(connections) = workload.connections else { return };
         let path = format!("{path}.connections");
         if connections == 0 {
@@ -175,7 +179,7 @@ impl Report {
         }
     }
 
-    fn nodes_of(&mut self, path: &str, names: &[String], nodes: &Nodes) {
+    fn nodes_of(&mut self, path: Path<'_>, names: &[String], nodes: &Nodes) {
         let mut seen = HashSet::new();
         if names.is_empty() {
             self.add(path, "names no node; leave it out for all hosts");
@@ -188,7 +192,7 @@ impl Report {
         }
     }
 
-    fn arrivals(&mut self, path: &str, arrivals: &mut Arrivals, stop: Option<Time>) {
+    fn arrivals(&mut self, path: Path<'_>, arrivals: &mut Arrivals, stop: Option<Time>) {
         match arrivals {
             Arrivals::Poisson { load, capacity, start, until, count } => {
                 if !(*load > 0.0 && *load < 1.0) {
@@ -196,11 +200,11 @@ impl Report {
                     self.add(format!("{path}.load"), message);
                 }
                 if let Some(capacity) = capacity {
-                    self.rate(&format!("{path}.capacity"), capacity);
+                    self.rate(&format_args!("{path}.capacity"), capacity);
                 }
                 self.active_times(path, start, None, stop, Shortest::Later);
                 if let Some(text) = until
-                    && let Some(until) = self.time(&format!("{path}.until"), text)
+                    && let Some(until) = self.time(&format_args!("{path}.until"), text)
                     && units::parse_time(start).is_ok_and(|start| until <= start)
                 {
                     self.add(
@@ -235,7 +239,7 @@ impl Report {
                 }
             }
             Arrivals::Answers { delay, .. } => {
-                self.time(&format!("{path}.delay"), delay);
+                self.time(&format_args!("{path}.delay"), delay);
             }
             Arrivals::After { after, delays, start } => {
                 self.active_times(path, start, None, stop, Shortest::Later);
@@ -254,7 +258,7 @@ impl Report {
                     }
                 }
                 for (i, text) in delays.iter_mut().enumerate() {
-                    self.time(&format!("{path}.delays[{i}]"), text);
+                    self.time(&format_args!("{path}.delays[{i}]"), text);
                 }
                 if after.is_empty() {
                     self.add(format!("{path}.after"), "are none; give at least one");
@@ -267,7 +271,7 @@ impl Report {
     }
 
     /// `before`: the workloads in front of it.
-    fn answers(&mut self, path: &str, workload: &Workload, before: &[Workload]) {
+    fn answers(&mut self, path: Path<'_>, workload: &Workload, before: &[Workload]) {
         let Arrivals::Answers { to, .. } = &workload.arrivals else { return };
         let names = || before.iter().map(|workload| &*workload.name);
         if !names().any(|name| name == to) {
@@ -284,7 +288,7 @@ impl Report {
         }
     }
 
-    fn pairs(&mut self, path: &str, workload: &Workload, nodes: &Nodes) {
+    fn pairs(&mut self, path: Path<'_>, workload: &Workload, nodes: &Nodes) {
         let has_ends = workload.sources.is_some() || workload.destinations.is_some();
         let waits = matches!(workload.arrivals, Arrivals::After { .. });
         match &workload.pairs {
@@ -303,8 +307,8 @@ impl Report {
             Pairs::Listed { pairs } => {
                 for (i, [from, to]) in pairs.iter().enumerate() {
                     let path = format!("{path}.pairs[{i}]");
-                    self.node(&format!("{path}[0]"), from, nodes);
-                    self.node(&format!("{path}[1]"), to, nodes);
+                    self.node(&format_args!("{path}[0]"), from, nodes);
+                    self.node(&format_args!("{path}[1]"), to, nodes);
                     if from == to {
                         self.add(path, format!("`{to}` is the source as well"));
                     }
@@ -320,7 +324,7 @@ impl Report {
         }
     }
 
-    fn sizes(&mut self, path: &str, sizes: &mut Sizes) {
+    fn sizes(&mut self, path: Path<'_>, sizes: &mut Sizes) {
         let one = |report: &mut Report, path: String, text: &mut String| {
             let bytes = report.size(&path, text)?;
             if bytes == 0 || bytes as f64 > sizes::MAX_BYTES {
@@ -362,7 +366,7 @@ impl Report {
     /// Draws the transfers and checks that they can be carried; returns how many there are.
     fn transfers(
         &mut self,
-        path: &str,
+        path: Path<'_>,
         workload: &Workload,
         s: &Scenario,
         nodes: &Nodes,
@@ -400,7 +404,7 @@ impl Report {
         if let Some(i) = s.stacks.iter().position(|stack| stack.name == workload.stack) {
             if s.stacks[i].transport == Transport::Trimming {
                 self.packet_size(
-                    &format!("{path}.write"),
+                    &format_args!("{path}.write"),
                     &workload.write,
                     TRIMMING_HEADERS,
                     least,
@@ -410,7 +414,7 @@ impl Report {
             let tcp = &s.stacks[i].tcp;
             let uncut = Some("of a workload");
             let room = least.map(|mtu| Room { mtu, uncut });
-            self.segment_size(&format!("stacks[{i}].tcp"), tcp, room);
+            self.segment_size(&format_args!("stacks[{i}].tcp"), tcp, room);
             let buffer = Attributes::new(&SOCKET, tcp).u32("SndBufSize");
             let write = units::parse_size(&workload.write).unwrap_or(0);
             if write > u64::from(buffer) {
@@ -423,7 +427,7 @@ impl Report {
         transfers.len()
     }
 
-    fn ends(&mut self, path: &str, plan: &Plan, s: &Scenario) -> bool {
+    fn ends(&mut self, path: Path<'_>, plan: &Plan, s: &Scenario) -> bool {
         let few = |what: &str| format!("there is no {what}: no node has just one link; name some");
         if plan.sources.is_empty() {
             self.add(format!("{path}.sources"), few("source"));
