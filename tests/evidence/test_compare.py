@@ -41,6 +41,23 @@ def test_seeds_are_paired_by_number() -> None:
     assert row.size.mean == pytest.approx(math.sqrt(2.5 / 2 * 4 / 3))
 
 
+def test_one_seed_is_only_where_a_second_one_would_say_more() -> None:
+    def said(base: list[Cell], other: list[Cell]) -> list[str]:
+        remarks = text.text(compared(base, other)).splitlines()
+        return [line.partition(":")[0] for line in remarks if line.startswith("one seed")]
+
+    alike, drawn = cell("a", [1.0, 1.0]), cell("a", [1.0, 2.0], k=2)
+    alike_there, drawn_there = cell("b", [3.0, 3.0]), cell("b", [2.0, 1.5], k=2)
+    assert said([alike, drawn], [alike_there, drawn_there]) == []
+    once = cell("b", [2.0], k=2)
+    assert said([alike, drawn], [alike_there, once]) == ["one seed"]
+    more, more_there = cell("a", [1.0, 2.0], k=3), cell("b", [4.0, 3.0], k=3)
+    found = said([alike, drawn, more], [alike_there, once, more_there])
+    assert found == ["one seed has values at some points"]
+    (row,) = compared([alike, drawn], [alike_there, drawn_there]).rows
+    assert row.seeds == 2
+
+
 def test_verdicts_say_what_the_runs_allow_to_say() -> None:
     def verdict(base: list[float], other: list[float], least: float = 0.01) -> tuple[str, int]:
         (row,) = compare(

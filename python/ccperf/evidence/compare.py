@@ -61,8 +61,8 @@ class Row:
 
     @property
     def seeds(self) -> int:
-        """How many seeds each point has at least."""
-        return min(each.seeds for each in self.differences)
+        """How many seeds each point has at least at which a seed changes anything; else 1."""
+        return self.verdict.seeds
 
     @property
     def better(self) -> Better:

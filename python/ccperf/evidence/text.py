@@ -84,8 +84,13 @@ def remarks(
             "over grids: 95 % interval of the mean if the points were drawn at random from all that"
             " could be; it decides nothing else"
         )
-    if any(row.verdict.unknown and row.seeds == 1 for row in rows):
-        remarks.append(f"one seed: no intervals, and no word on chance; {_SEEDS[place]} gives both")
+    if "one seed" in (bases := {found.basis for row in rows for found in row.differences}):
+        some = "" if bases <= {"one seed", "exact"} else " has values at some points"
+        there = " there" if some else ""
+        remarks.append(
+            f"one seed{some}: no intervals{there}, and no word on chance;"
+            f" {_SEEDS[place]} gives both"
+        )
     if comparison.deterministic:
         remarks.append(
             f"a seed changes nothing in {comparison.deterministic} of"
