@@ -78,7 +78,7 @@ class Parts:
     coupling: float
 
 
-def many(rtt: str, flows: int, seed: int, stop: int) -> Scenario:
+def many(rtt: str, flows: int, seed: int) -> Scenario:
     """So many of each kind, with 100 Mbps for two."""
     rng = random.Random(seed)
     return dumbbell(
@@ -90,41 +90,36 @@ def many(rtt: str, flows: int, seed: int, stop: int) -> Scenario:
             for cc in ("prague", "cubic")
             for _ in range(flows)
         ],
-        stop_time=f"{stop}s",
+        stop_time=f"{END}s",
         seed=seed,
         recording={"interval": "100ms"},
     )
 
 
 def signals(recording: Recording) -> tuple[int, int]:
-    """Marks and drops at the bottleneck: the ones are all Prague's, the others all CUBIC's."""
-    drops = recording.drops
-    counts = [0, 0]
-    for link, verdict, packets in zip(
-        drops["link"], drops["verdict"], drops["packets"], strict=True
-    ):
-        if link == "btl_forward":
-            counts[verdict != "mark"] += int(packets)
-    return counts[0], counts[1]
+    """Marks and drops at the bottleneck from 10 s on: the ones are all Prague's, the others all
+    CUBIC's.
+    """
+    samples = recording.link_samples
+    link = list(recording.links["name"]).index("btl_forward")
+    of = (samples["link"] == link) & (samples["time_ns"] >= BEGIN)
+    marked, dropped = (samples[name][of] for name in ("qdisc_marked", "qdisc_dropped"))
+    return int(marked[-1] - marked[0]), int(dropped[-1] - dropped[0])
 
 
 def parts(rtt: str, flows: int, seed: int) -> Parts:
-    """From 10 s on: a run to there says what came before."""
-    begin, end = (
-        get("native").simulate(many(rtt, flows, seed, stop)) for stop in (int(BEGIN / 1e9), END)
-    )
-    samples = end.flow_samples
+    """From 10 s on."""
+    recording = get("native").simulate(many(rtt, flows, seed))
+    samples = recording.flow_samples
     packets, trips = [0.0, 0.0], [0.0, 0.0]
     for flow in range(2 * flows):
         of = (samples["time_ns"] >= BEGIN) & (samples["flow"] == flow)
         acked = samples["acked_bytes"][of]
         packets[flow // flows] += float(acked[-1] - acked[0]) / 1448
         trips[flow // flows] += float(np.mean(samples["srtt_ns"][of])) / 1e9 / flows
-    before, after = signals(begin), signals(end)
-    marked, lost = ((b - a) / sent for a, b, sent in zip(before, after, packets, strict=True))
-    windows = [
-        sent / (END - BEGIN / 1e9) / flows * trip for sent, trip in zip(packets, trips, strict=True)
-    ]
+    marked, lost = (count / sent for count, sent in zip(signals(recording), packets, strict=True))
+    seconds = (samples["time_ns"][-1] - BEGIN) / 1e9
+    windows = [sent / seconds / flows * trip for sent, trip in zip(packets, trips, strict=True)]
     virtual = max(trips[0], 0.025)
     return Parts(
         packets[0] / packets[1] / (LAW * trips[1] / virtual),
