@@ -106,6 +106,7 @@ base.libraries         : errors
 data                   :
 experiments.grid       : base.expression errors
 scenario.toml          : errors
+scenario.differences   :
 experiments.traces     : data errors
 experiments.collectives : errors
 algorithms             :
@@ -153,7 +154,8 @@ present.citation       : algorithms.registry algorithms.releases base.expression
 evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.columns base.expression base.libraries base.outputs base.wording
                          errors experiments.catalogue experiments.grid present.figures
-                         present.notebook runs.metrics runs.result scenario.chance store
+                         present.notebook runs.metrics runs.result scenario.chance
+                         scenario.differences store
 present.exporters      : _native algorithms.roles base.outputs errors runs.backends
                          runs.flow_monitor runs.metrics runs.result scenario.canonical store
 store                  : algorithms.roles algorithms.user_code base.outputs errors
@@ -192,8 +194,8 @@ cli                    : _native algorithms.registry algorithms.releases algorit
                          evidence experiments.catalogue experiments.grid experiments.programs
                          experiments.topologies experiments.what_if present.citation
                          present.exporters present.figures present.reproduce runs.backends
-                         runs.diagnoses runs.metrics scenario scenario.profiles scenario.toml site
-                         store verify
+                         runs.diagnoses runs.metrics scenario scenario.differences
+                         scenario.profiles scenario.toml site store verify
 __main__               : cli
 """
 

@@ -135,6 +135,27 @@ def test_runs_that_look_alike_are_told_apart(capsys: pytest.CaptureFixture[str])
     ]
 
 
+def test_runs_of_which_one_link_differs_show_that_link_s_value(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for rate in ("5Mbps", "50Mbps"):
+        links = [
+            {"name": name, "ends": ends, "rate": given, "delay": "1ms"}
+            for name, ends, given in (
+                ("dsl", ["home", "isp"], rate),
+                ("up", ["isp", "net"], "20Mbps"),
+            )
+        ]
+        flows = [{"source": "home", "destination": "net", "cc": {"type": "TcpCubic"}}]
+        scenario = {"nodes": ["home", "isp", "net"], "links": links, "flows": flows}
+        Path("two.json").write_text(json.dumps({**scenario, "stop_time": "100ms"}))
+        assert invoke(["run", "two.json", "--db", "x.db"]) == 0
+    capsys.readouterr()
+    assert invoke(["runs", "--db", "x.db"]) == 0
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert [re.findall(r"rate=\S+", line) for line in lines] == [["rate=5Mbps"], ["rate=50Mbps"]]
+
+
 def test_tables_of_runs_that_look_alike_tell_them_apart(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -34,6 +34,30 @@ def test_a_point_of_an_experiment_with_other_settings_is_no_point_of_it() -> Non
     assert not Path("benchmark_TcpNewReno.db").exists()
 
 
+def test_each_point_is_called_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["run", "aqm", "--k", "1,2", "--qdisc", "codel,fifo", *SHORT, "--json"]) == 0
+    labels = [run["scenario"]["label"] for run in json.loads(capsys.readouterr().out)]
+    assert [label.partition(",")[0] for label in labels] == [
+        f"aqm aut=TcpNewReno k={k} qdisc={qdisc}"
+        for k in (1, 2)
+        for qdisc in ("CoDelQueueDisc", "FifoQueueDisc")
+    ]
+    assert all(label.endswith(f", what if {SHORT[1]}") for label in labels)
+
+
+@pytest.mark.parametrize(("cc", "then", "count"), [("newreno", "bbr", 3), ("bbr", "newreno", 1)])
+def test_a_seed_is_worth_a_run_where_it_changes_what_runs(
+    capsys: pytest.CaptureFixture[str], cc: str, then: str, count: int
+) -> None:
+    """BBR draws when it probes; NewReno draws nothing."""
+    point = ["--cc", cc, "--k", "1", "--qdisc", "codel", "--seed", "1..3", "--stop-time", "1s"]
+    assert invoke(["run", "aqm", *point, "--what-if", f"cc={then}", "--json"]) == 0
+    out, err = capsys.readouterr()
+    runs = json.loads(out)
+    assert len({run["run"] for run in runs}) == len(runs) == count
+    assert ("2 runs not repeated" in err) == (count == 1)
+
+
 def test_a_scenario_of_json_runs_under_its_own_command(capsys: pytest.CaptureFixture[str]) -> None:
     scenario = what_if.playground().canonical()
     Path("result.json").write_text(json.dumps({"scenario": scenario}))

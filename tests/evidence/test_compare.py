@@ -41,6 +41,21 @@ def test_seeds_are_paired_by_number() -> None:
     assert row.size.mean == pytest.approx(math.sqrt(2.5 / 2 * 4 / 3))
 
 
+def test_points_that_differ_in_a_setting_or_a_backend_say_so(tmp_path: Path) -> None:
+    db = tmp_path / "runs.db"
+    for stop_time in ("1s", "2s"):
+        point = ["--cc", "newreno,cubic", "--k", "1", "--qdisc", "codel", "--stop-time", stop_time]
+        assert invoke(["run", "aqm", *point, "--db", str(db)]) == 0
+    found = cells.read([db])
+    again = [replace(cell, backend="ns3") for cell in found[:2]]
+    rows = compare(cells.by_algorithm(found + again), [METRIC], each=True).rows
+    assert [row.point[2:] for row in rows] == [
+        (("stop_time", "1s"), ("backend", "native")),
+        (("stop_time", "2s"),),
+        (("stop_time", "1s"), ("backend", "ns3")),
+    ]
+
+
 def test_one_seed_is_only_where_a_second_one_would_say_more() -> None:
     def said(base: list[Cell], other: list[Cell]) -> list[str]:
         remarks = text.text(compared(base, other)).splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ccperf.campaign.executor import Executor, JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
 from ccperf.campaign.local import LocalExecutor, Processes, cores
-from ccperf.campaign.points import Point, Repeated, expand, repeats
+from ccperf.campaign.points import Point, Repeated, expand, is_another, repeats
 from ccperf.campaign.progress import Bar, Lines, Progress, Silent, bar, bar_if_seen
 from ccperf.campaign.run import CampaignReport, Failure, run, simulate
 
@@ -28,6 +28,7 @@ __all__ = [
     "bar_if_seen",
     "cores",
     "expand",
+    "is_another",
     "perform",
     "repeats",
     "run",

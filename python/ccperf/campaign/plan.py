@@ -108,14 +108,18 @@ class Plan:
         experiment = catalogue.get(self.experiment)
         return (point for point in self.grid() if experiment.is_tested(point) == bool(cc))
 
-    def repeats(self) -> Iterator[Repeated]:
-        """The points for each algorithm, each with the seeds that change something there."""
+    def repeats(self, *, each_seed: bool = False) -> Iterator[Repeated]:
+        """The points for each algorithm, each with the seeds that change something there, or all
+        of them."""
         from ccperf.campaign import repeats
 
         experiment = catalogue.get(self.experiment)
         seeds = self.seeds or (None,)
         for cc in self.tested():
-            yield from repeats(experiment, cc, grid=self.of(cc), seeds=seeds, **self.settings)
+            grid = self.of(cc)
+            yield from repeats(
+                experiment, cc, grid=grid, seeds=seeds, each_seed=each_seed, **self.settings
+            )
 
     def points(self) -> Iterator[Point]:
         """What a campaign runs."""

@@ -119,17 +119,21 @@ def repeat(
     cc: str,
     chosen: Mapping[str, Any],
     seeds: Sequence[int | None],
+    *,
+    each_seed: bool = False,
 ) -> Repeated:
     """A point with those of `seeds` that change something there; with the first one if none does.
 
-    `chosen` are parameters and settings (recovery, stop_time, jitter, profile).  Raises
-    `UsageError` for a wrong value.
+    With `each_seed` none is left out.  `chosen` are parameters and settings (recovery, stop_time,
+    jitter, profile).  Raises `UsageError` for a wrong value.
     """
     own = {} if seeds[0] is None else {"seed": seeds[0]}
     one = experiment.scenario(cc, **{**chosen, **own})
     first = Repeated(experiment, cc, chosen, seeds[:1], one, differs_in_seed_only=True)
     if len(seeds) < 2:
         return first
+    if each_seed:
+        return first._replace(seeds=seeds, differs_in_seed_only=False)
     if drawn := experiment.drawn_starts(cc, **{**chosen, **own}):
         return Repeated(experiment, cc, chosen, seeds, one, False, starts=drawn)
     if experiment.draws_more is False and not experiment.draws(chosen):
@@ -146,25 +150,32 @@ def repeat(
     return Repeated(experiment, cc, chosen, seeds, one, same, None if same else other, starts)
 
 
+def is_another(scenario: Scenario, first: Scenario) -> bool:
+    """Whether it may run otherwise than the first one, which has another seed."""
+    same = first.model_copy(update={"seed": scenario.seed}).is_like(scenario)
+    return not same or draws(first.canonical())
+
+
 def repeats(
     experiment: Experiment,
     cc: str,
     *,
     grid: Iterable[Mapping[str, Any]] | None = None,
     seeds: Iterable[int | None] = (None,),
+    each_seed: bool = False,
     **settings: Any,
 ) -> Iterator[Repeated]:
     """Yield the points of `experiment` for the algorithm under test `cc`, each with the seeds that
     change something there.
 
     `grid` is the experiment's own by default; seed None stands for the experiment's own.
-    `settings` (recovery, stop_time, jitter, profile) hold for all.  Raises `UsageError` for a wrong
-    value.
+    With `each_seed` none is left out.  `settings` (recovery, stop_time, jitter, profile) hold for
+    all.  Raises `UsageError` for a wrong value.
     """
     seeds = list(seeds)
     length = {name: settings[name] for name in ("stop_time",) if name in settings}
     for parameters in experiment.product({}, **length) if grid is None else grid:
-        yield repeat(experiment, cc, {**parameters, **settings}, seeds)
+        yield repeat(experiment, cc, {**parameters, **settings}, seeds, each_seed=each_seed)
 
 
 def expand(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ccperf.cli.diff import scenario_differences
+from ccperf.scenario.differences import told_apart
 
 if TYPE_CHECKING:
     from ccperf.runs.result import Provenance, Result
@@ -49,14 +48,8 @@ def _told_apart(
         if len({ids[i] for i in members}) < 2:
             continue
         scenarios = [described(i) for i in members]
-        names = dict.fromkeys(
-            _plain(path)
-            for other in scenarios[1:]
-            for path, _, _ in scenario_differences(scenarios[0], other)
-        )
-        for i, fields in zip(members, scenarios, strict=True):
-            found = {_plain(path): value for path, value in _leaves(fields)}
-            words = [f"{_short(name)}={found[name]}" for name in names if name in found]
+        for i, fields in zip(members, told_apart(scenarios), strict=True):
+            words = [f"{name}={value}" for name, value in fields.items()]
             more = f" +{len(words) - _SHOWN}" if len(words) > _SHOWN else ""
             texts[i] = " ".join(words[:_SHOWN]) + more
     return texts
@@ -66,23 +59,3 @@ def _described(made: Provenance, scenario: Mapping[str, Any]) -> dict[str, Any]:
     fields = {name: value for name, value in scenario.items() if name != "label"}
     code = " ".join(f"{name}@{digest[:4]}" for name, digest in made.user_code.items())
     return {**fields, "engine": made.engine_hash[:8], "code": code}
-
-
-def _leaves(fields: Any, path: str = "") -> list[tuple[str, Any]]:
-    """Each value with its path, as `scenario_differences` writes it."""
-    if isinstance(fields, Mapping):
-        inner = ((f"{path}.{key}" if path else str(key), value) for key, value in fields.items())
-    elif isinstance(fields, list) and fields:
-        inner = ((f"{path}[{i}]", value) for i, value in enumerate(fields))
-    else:
-        return [(path, fields)]
-    return [leaf for name, value in inner for leaf in _leaves(value, name)]
-
-
-def _plain(path: str) -> str:
-    """`flows.recovery` of `flows[3].recovery`: what all flows have is said once."""
-    return re.sub(r"\[\d+\]", "", path)
-
-
-def _short(name: str) -> str:
-    return name.rpartition(".")[2]

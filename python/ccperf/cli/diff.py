@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ from ccperf.cli.choice import Choice, Parameters, exactly
 from ccperf.cli.options import Json, databases
 from ccperf.cli.output import print_json, say
 from ccperf.cli.parameter import Parameter
+from ccperf.scenario.differences import differences
 
 
 def command(
@@ -33,7 +33,7 @@ def command(
     a, b = exactly(2, runs, choice, parameters, databases(db))
     fields = [
         difference
-        for difference in scenario_differences(a.scenario.canonical(), b.scenario.canonical())
+        for difference in differences(a.scenario.canonical(), b.scenario.canonical())
         if difference[0] != "label"
     ]
     metrics = list(metric_differences(a.metrics, b.metrics))
@@ -78,19 +78,6 @@ def command(
         if rows:
             say(f"{title}\n{table([what, a.id, b.id], rows)}\n")
     return 1
-
-
-def scenario_differences(a: Any, b: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """``(path, left, right)`` of every field that differs; None for one that is not there."""
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        for key in dict.fromkeys((*a, *b)):
-            inner = f"{path}.{key}" if path else str(key)
-            yield from scenario_differences(a.get(key), b.get(key), inner)
-    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        for i, (left, right) in enumerate(zip(a, b, strict=True)):
-            yield from scenario_differences(left, right, f"{path}[{i}]")
-    elif a != b:
-        yield path, a, b
 
 
 def _without_nan(fields: dict[str, Any]) -> dict[str, Any]:

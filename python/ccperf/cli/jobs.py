@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -106,20 +107,30 @@ class Job(NamedTuple):
         )
 
     def what_if(self, written: str) -> Job:
-        """The same with other settings: no points of an experiment any more."""
-        from ccperf.campaign import Point
+        """The same with other settings: no points of an experiment any more, but called so.
+
+        Of each point those seeds are left that change something with these settings.
+        """
+        from ccperf.campaign import Point, is_another
         from ccperf.experiments.what_if import parse, text, what_if
 
         settings = parse(written)
         option = f" --what-if {shlex.quote(text(settings))}"
-        points = [Point(what_if(point.scenario, settings)) for point in self.points]
+        points: list[Point] = []
+        asked = []
+        each = zip(self.points, self.asked, strict=True)
+        for title, seeds in groupby(each, lambda one: one[0].title):
+            first = None
+            for point, one in seeds:
+                named = point.scenario.model_copy(update={"label": title})
+                scenario = what_if(named, settings)
+                first = first or scenario
+                if scenario is first or is_another(scenario, first):
+                    points.append(Point(scenario))
+                    asked.append(AskedFor(one.again + option))
         check(points)
-        return Job(
-            points,
-            DEFAULT_DB,
-            [AskedFor(one.again + option) for one in self.asked],
-            [(point.scenario, 1) for point in points],
-        )
+        note_left_out(len(self.points), len(points))
+        return Job(points, DEFAULT_DB, asked, [(point.scenario, 1) for point in points])
 
     def run(
         self,
@@ -251,8 +262,13 @@ def note_left_out(asked: int, made: int) -> None:
         note(f"{runs} not repeated: another seed changes nothing there (docs/evidence.md)")
 
 
-def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
-    """What each algorithm is to run, built and with that checked, with a bar where it is much."""
+def planned(
+    plans: Mapping[str, Sequence[Plan]], *, each_seed: bool = False
+) -> dict[str, list[Repeated]]:
+    """What each algorithm is to run, built and with that checked, with a bar where it is much.
+
+    With `each_seed` also with seeds that change nothing.
+    """
     total = sum(plan.count for several in plans.values() for plan in several)
     asked = sum(plan.asked for several in plans.values() for plan in several)
     if asked > MANY:
@@ -262,7 +278,8 @@ def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
         done = flows = 0
         for name, several in plans.items():
             found[name] = []
-            for repeated in (each for plan in several for each in plan.repeats()):
+            of_plans = (plan.repeats(each_seed=each_seed) for plan in several)
+            for repeated in chain.from_iterable(of_plans):
                 flows += len(repeated.scenario.flows)
                 found[name].append(repeated if flows <= _KEPT_FLOWS else repeated.kept_short())
                 done += 1
@@ -271,12 +288,13 @@ def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
     return found
 
 
-def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
+def plan_jobs(plans: Sequence[Plan], backend: str, *, each_seed: bool) -> list[Job]:
     """One job an algorithm, since each has a database of its own."""
     from ccperf.algorithms.user_code.names import short
 
     algorithms = dict.fromkeys(cc for plan in plans for cc in plan.tested())
-    found = planned({cc: [replace(plan, only=[cc]) for plan in plans] for cc in algorithms})
+    of_each = {cc: [replace(plan, only=[cc]) for plan in plans] for cc in algorithms}
+    found = planned(of_each, each_seed=each_seed)
     jobs = []
     for cc, repeats in found.items():
         path = Path(f"benchmark_{short(cc)}.db") if cc else DEFAULT_DB

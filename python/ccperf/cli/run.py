@@ -107,9 +107,11 @@ def command(
     is_file = file.suffix in (".toml", ".json") or file.is_file()
     given = {"cc": cc, "stop-time": stop_time, "jitter": jitter, **parameters}
     if is_file:
-        jobs = _from_file(file, running, seed, given)
+        jobs = _from_file(file, running, seed, given, each_seed=bool(what_if))
     else:
-        jobs = _from_catalogue(what, running, cc, seed, stop_time, jitter, parameters)
+        jobs = _from_catalogue(
+            what, running, cc, seed, stop_time, jitter, parameters, each_seed=bool(what_if)
+        )
     if what_if:
         jobs = [job.what_if(what_if) for job in jobs]
     if dry_run:
@@ -192,6 +194,8 @@ def _from_catalogue(
     stop_time: str,
     jitter: str,
     parameters: dict[str, str],
+    *,
+    each_seed: bool,
 ) -> list[Job]:
     from ccperf.campaign.plan import Plan
     from ccperf.experiments import catalogue
@@ -218,14 +222,16 @@ def _from_catalogue(
         profile=running.profile_name(),
     )
     try:
-        return plan_jobs([plan], running.backend)
+        return plan_jobs([plan], running.backend, each_seed=each_seed)
     except UsageError as error:
         as_it_is = error.field.startswith("--") or error.field == name
         field = error.field if as_it_is else option_of(error.field)
         raise UsageError(field, error.message) from None
 
 
-def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]) -> list[Job]:
+def _from_file(
+    path: Path, running: Running, seed: str, given: Mapping[str, str], *, each_seed: bool
+) -> list[Job]:
     from dataclasses import replace
 
     from ccperf.campaign import plan as plans
@@ -242,7 +248,9 @@ def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]
         settings = (options.pop(name) for name in ("cc", "stop-time", "jitter"))
         cc, stop_time, jitter = settings
         seed = seed or str(document.data.get("seed", ""))
-        return _from_catalogue(own.read(path), running, cc, seed, stop_time, jitter, options)
+        return _from_catalogue(
+            own.read(path), running, cc, seed, stop_time, jitter, options, each_seed=each_seed
+        )
     _no_options(f"belongs into {path}, not here", given)
     if plans.is_plan(document.data):
         given_here: dict[str, Any] = {"seeds": seeds(seed, "--seed")} if seed else {}
@@ -251,7 +259,8 @@ def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]
         if running.profile:
             given_here["profile"] = running.profile_name()
         found = plans.from_document(document)
-        return plan_jobs([replace(plan, **given_here) for plan in found], running.backend)
+        found = [replace(plan, **given_here) for plan in found]
+        return plan_jobs(found, running.backend, each_seed=each_seed)
     scenario = written.from_document(document)
     if not scenario.label:
         scenario = scenario.model_copy(update={"label": path.stem})

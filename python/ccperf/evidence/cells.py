@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +15,11 @@ from ccperf.evidence.versions import algorithm, digests, versioned
 from ccperf.experiments.catalogue import NAMED
 from ccperf.runs.result import canonical_json
 from ccperf.scenario.chance import draws
+from ccperf.scenario.differences import told_apart
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from ccperf.store import RunRow
 
@@ -33,7 +36,8 @@ class Point:
     """Where algorithms are compared: a point of an experiment, or a scenario without one."""
 
     experiment: str
-    #: In the experiment's order, without the algorithm under test.
+    #: In the experiment's order, without the algorithm under test; then what else tells the point
+    #: from another one with the same, as `stop_time`.
     parameters: tuple[tuple[str, str], ...]
     #: Tells scenarios apart that differ in something that is no parameter, e.g. the stop time.
     settings: str
@@ -115,7 +119,32 @@ def gather(records: Iterable[Record]) -> list[Cell]:
         cell.metrics[row.seed] = dict(record.metrics)
         cell.runs[row.seed] = row.id
         cell.records[row.seed] = record
-    return list(cells.values())
+    return _told_apart(list(cells.values()))
+
+
+def _told_apart(cells: list[Cell]) -> list[Cell]:
+    """Return cells whose points say in what their settings differ, where nothing else tells."""
+    alike: dict[tuple[Hashable, ...], dict[str, Cell]] = defaultdict(dict)
+    for cell in cells:
+        point = cell.point
+        alike[point.experiment, point.parameters].setdefault(point.settings, cell)
+    said: dict[Point, Point] = {}
+    with ExitStack() as stack:
+        stores: dict[Path, Store] = {}
+        for several in alike.values():
+            if len(several) == 1:
+                continue
+            found = []
+            for cell in several.values():
+                record = next(iter(cell.records.values()))
+                path = record.database
+                if path not in stores:
+                    stores[path] = stack.enter_context(Store(path, "r"))
+                found.append(_described(stores[path].scenario(record.row.id), record.row))
+            for cell, fields in zip(several.values(), told_apart(found), strict=True):
+                parameters = (*cell.point.parameters, *fields.items())
+                said[cell.point] = replace(cell.point, parameters=parameters)
+    return [replace(cell, point=said.get(cell.point, cell.point)) for cell in cells]
 
 
 def records(path: Path) -> Iterator[Record]:
@@ -142,11 +171,24 @@ def _is_drawn(row: RunRow) -> bool:
 
 
 def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, list[Cell]]:
-    """Return the cells of each algorithm, in the order of `names`, or in that of the cells."""
+    """Return the cells of each algorithm, in the order of `names`, or in that of the cells.
+
+    Points that were run by several backends or engines say by which.
+    """
     sides: dict[str, list[Cell]] = {name: [] for name in names}
-    for cell in cells:
-        if cell.algorithm in sides or not names:
-            sides.setdefault(cell.algorithm, []).append(cell)
+    chosen = [cell for cell in cells if cell.algorithm in sides or not names]
+    ran: dict[Point, dict[tuple[str, str], dict[str, str]]] = defaultdict(dict)
+    for cell in chosen:
+        by = {"backend": cell.backend, "engine": cell.engine[:8]}
+        ran[cell.point][cell.backend, cell.engine] = by
+    for several in ran.values():
+        several.update(zip(several, told_apart([*several.values()]), strict=True))
+    for cell in chosen:
+        fields = ran[cell.point][cell.backend, cell.engine]
+        if fields:
+            parameters = (*cell.point.parameters, *fields.items())
+            cell = replace(cell, point=replace(cell.point, parameters=parameters))
+        sides.setdefault(cell.algorithm, []).append(cell)
     return sides
 
 
@@ -184,6 +226,16 @@ def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     neighbours have the same. What an experiment gives hosts against a balancer's reordering is part
     of the balancer; the parameter `order` tells the points apart where it is not.
     """
+    return hashlib.sha256(canonical_json(_common(scenario, row)).encode()).hexdigest()[:16]
+
+
+def _described(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
+    """Return what a point's settings are made of."""
+    _, others = digests(row)
+    return {**_common(scenario, row), "code": " ".join(others)}
+
+
+def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
     common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}
     common["flows"] = [
         {key: value for key, value in flow.items() if key not in _NOT_OF_THE_POINT}
@@ -210,7 +262,7 @@ def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     elif not used.issuperset(under_test):
         links = _without(links, "forward", "reverse")
     common["links"] = links
-    return hashlib.sha256(canonical_json(common).encode()).hexdigest()[:16]
+    return common
 
 
 def _times(link: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ class Row:
 
     @property
     def seeds(self) -> int:
-        """How many seeds each point has at least at which a seed changes anything; else 1."""
+        """How many seeds each point has at least, of those at which a seed changes anything."""
         return self.verdict.seeds
 
     @property

@@ -68,8 +68,8 @@ class Verdict:
     less: int
     equal: int
     unknown: int
-    #: The fewest seeds of a point, and how many more would probably tell; None if that is not
-    #: known (one seed), or too many.
+    #: The fewest seeds of a point where they change something, and how many more would probably
+    #: tell; None if that is not known (one seed), or too many.
     seeds: int
     more_seeds: int | None
     #: Points at which only the other has a value: those of the base, and of the side.
@@ -138,6 +138,7 @@ def verdict(
     wanted = [each.more_seeds for each in differences if each.direction == "unknown"]
     known = [seeds for seeds in wanted if seeds is not None]
     direction = _direction(differences, directions, least)
+    drawn = [each.seeds for each in differences if each.basis != "exact"]
     return Verdict(
         direction=_whole(direction, better, lacking),
         better=better,
@@ -149,7 +150,7 @@ def verdict(
         less=directions["less"],
         equal=directions["equal"],
         unknown=directions["unknown"],
-        seeds=min((each.seeds for each in differences if each.basis != "exact"), default=1),
+        seeds=min(drawn or [each.seeds for each in differences]),
         more_seeds=max(known) if known and len(known) == len(wanted) else None,
         lacking=lacking,
         lack=lack,
