@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+import ccperf
 from ccperf.errors import UsageError
-from ccperf.present.figures import FIGURES, Figure, describe, overlay
+from ccperf.present.figures import FIGURES, Figure, adjusted, describe, overlay
+from ccperf.present.figures.palette import looks_of
 from sawtooth import Sawtooth
 
 
@@ -58,3 +60,20 @@ def test_figures_of_different_kinds_are_refused() -> None:
 def test_one_run_stays_as_it_is() -> None:
     alone = figure("time_series")
     assert overlay({"a": alone}) is alone
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_algorithms_have_their_looks_in_every_figure_beside_a_user_s_own(name: str) -> None:
+    """Also where what is drawn is no flow's, and whatever the runs are called in the end."""
+    runs = ("TcpCubic", "mycca.py:MyCca", "TcpNewReno", "TcpBbr")
+    both = overlay({run: figure(name) for run in runs})
+    assert both.own_looks == looks_of(runs)
+    named = adjusted(both, labels={"mycca.py:MyCca": "Ours", "TcpCubic": "CUBIC"})
+    assert named.entries == ("CUBIC", "Ours", "TcpNewReno", "TcpBbr")
+    assert named.own_looks == looks_of(runs)
+
+
+def test_a_bottleneck_alone_looks_like_the_algorithm_of_its_flows() -> None:
+    run = ccperf.run("aqm", cc="bbr", k=2, qdisc="fifo", stop_time="500ms")
+    queue = describe("queue", run.scenario, run.recording)
+    assert queue.own_looks == looks_of(["TcpBbr"])

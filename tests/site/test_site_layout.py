@@ -316,6 +316,28 @@ def test_an_algorithm_looks_the_same_on_all_pages(browser: Browser, folder: Path
     assert _ink(browser, f".c{place}") in (SUBJECTS[place].colour, "#000")
 
 
+def test_runs_beside_each_other_look_the_same_in_all_figures(
+    browser: Browser, folder: Path
+) -> None:
+    """Also where one is a user's own, and where what is drawn is no flow's."""
+    page = next(folder.glob("runs/*/index.html"))
+    opened(browser, page, 1280)
+    names = ["TcpCubic", "mine.py:Mine", "TcpNewReno"]
+    drawn = browser.evaluate(
+        f"""(() => {{
+             const [run] = ccperf.page.runs.values();
+             ccperf.page.runs.clear();
+             for (const name of {names!r}) {{
+               ccperf.page.show({{ ...run, id: name, name, algorithm: name }});
+             }}
+             return [...ccperf.page.plots.values()].map((plot) =>
+               plot.entries.map((_, i) => plot.look(i)));
+           }})()"""
+    )
+    assert drawn == [[f"c{look}" for look in looks_of(names)]] * len(drawn)
+    assert len(drawn) > 3
+
+
 @pytest.mark.parametrize(
     "names",
     [

@@ -131,9 +131,11 @@ def data(result: Result, flows: FlowSeries, room: Room) -> bytes:
     described = [flow["cc"]["type"] if "cc" in flow else "" for flow in _flows(result)]
     names = [described[i] if i < len(described) else "" for i in flows.positions.tolist()]
     point = roles.parameters(result.parameters)
+    algorithm = roles.under_test(result.parameters) or ""
     run = {
         "id": result.id,
-        "name": roles.under_test(result.parameters) or ", ".join(dict.fromkeys(described)),
+        "algorithm": algorithm,
+        "name": algorithm or ", ".join(dict.fromkeys(described)),
         "experiment": result.experiment or result.scenario.label or "scenario",
         "point": ", ".join(f"{name} = {value}" for name, value in point.items()),
         "seed": result.provenance.seed,

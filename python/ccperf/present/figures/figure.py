@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ccperf.algorithms.user_code.names import label
+from ccperf.algorithms.user_code.names import is_user_code, label
 from ccperf.base.expression import bare
 from ccperf.base.wording import counted
 from ccperf.present.figures.palette import SUBJECTS, Look, looks, looks_of, places
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ccperf.runs.metrics import FlowSeries
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -43,7 +45,8 @@ class Subject:
 
     name: str
     run: str = ""
-    #: Whose look it has, if nothing else in the figure is of the same algorithm.
+    #: Whose look it has, if nothing else in the figure is of the same algorithm; of what is no flow
+    #: (a queue), the algorithm of its run.
     algorithm: str = ""
 
 
@@ -161,18 +164,12 @@ class Figure:
     def own_looks(self) -> tuple[int, ...]:
         """Which of `SUBJECTS` each entry looks like, where each is an algorithm of its own; else
         nothing."""
-        algorithms = [self._algorithm(index) for index in range(len(self.entries))]
+        of: list[set[str]] = [set() for _ in self.entries]
+        for subject, entry in zip(self.subjects, self.entry_of, strict=True):
+            of[entry].add(subject.algorithm)
+        algorithms = [the_one(each) for each in of]
         is_each = all(algorithms) and len(set(algorithms)) == len(algorithms)
         return looks_of(algorithms) if is_each else ()
-
-    def _algorithm(self, entry: int) -> str:
-        """Return whose entry it is: the one that its name begins with, or that all of it has."""
-        named = self.entries[entry].partition(" ")[0].rstrip(",")
-        if bare(named) in places():
-            return named
-        of = zip(self.subjects, self.entry_of, strict=True)
-        own = {subject.algorithm for subject, at in of if at == entry}
-        return own.pop() if len(own) == 1 else ""
 
     @cached_property
     def looks(self) -> tuple[Look, ...]:
@@ -184,6 +181,19 @@ class Figure:
     def is_crowded(self) -> bool:
         """Whether there is too much to tell apart one by one: colours form a scale."""
         return len(self.entries) > MANY_FLOWS
+
+
+def the_one(algorithms: Iterable[str]) -> str:
+    """Return the only one of some algorithms; empty if there are several."""
+    different = set(algorithms)
+    return different.pop() if len(different) == 1 else ""
+
+
+def whose(label: str, algorithms: Iterable[str]) -> str:
+    """Return the algorithm that a run is of: the one that its label begins with (the registry's or
+    a user's own), else the only one that it has."""
+    named = label.partition(" ")[0].rstrip(",")
+    return named if bare(named) in places() or is_user_code(named) else the_one(algorithms)
 
 
 def of_flows(flows: FlowSeries) -> tuple[Subject, ...]:

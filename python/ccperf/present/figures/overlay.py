@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ccperf.errors import UsageError
-from ccperf.present.figures.figure import Axis, Figure, Panel, Series, Subject
+from ccperf.present.figures.figure import Axis, Figure, Panel, Series, Subject, whose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,8 @@ def overlay(figures: Mapping[str, Figure]) -> Figure:
     offsets: dict[str, int] = {}
     for run, figure in figures.items():
         offsets[run] = len(subjects)
-        subjects += [replace(subject, run=run) for subject in figure.subjects]
+        algorithm = whose(run, [subject.algorithm for subject in figure.subjects])
+        subjects += [replace(one, run=run, algorithm=algorithm) for one in figure.subjects]
     panels = _panels({run: figure.panels for run, figure in figures.items()}, offsets)
     hidden = _panels({run: figure.others for run, figure in figures.items()}, offsets)
     drawn = {series.role for panel in panels for series in panel.series}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ccperf.errors import UsageError
-from ccperf.present.figures.figure import Axis, Figure, Panel, Series, Shape, Subject
+from ccperf.present.figures.figure import Axis, Figure, Panel, Series, Shape, Subject, whose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,5 +65,5 @@ def sweep(
         alt=f"{metric.name} over {x.title} for {names}; {'bars' if x.is_category else 'bands'} are "
         "95 % confidence intervals of the means over seeds.",
         panels=(Panel(x, y, tuple(series)),),
-        subjects=tuple(Subject(name, algorithm=name) for name in lines),
+        subjects=tuple(Subject(name, algorithm=whose(name, [name])) for name in lines),
     )

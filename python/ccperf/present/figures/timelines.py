@@ -15,6 +15,7 @@ from ccperf.present.figures.figure import (
     Series,
     Subject,
     of_flows,
+    the_one,
 )
 from ccperf.present.figures.quantities import (
     QUANTITIES,
@@ -81,8 +82,9 @@ def describe(timeline: Timeline, flows: FlowSeries) -> Figure:
     if timeline.has_states and (beneath := states.panel(time, flows)):
         panels = (*panels, beneath)
     of_links = QUANTITIES[timeline.strips[0].quantity].of == "link"
+    run = the_one(flows.algorithms)
     subjects = (
-        tuple(Subject(flows.links.names[column]) for column in bottlenecks(flows))
+        tuple(Subject(flows.links.names[column], algorithm=run) for column in bottlenecks(flows))
         if of_links
         else of_flows(flows)
     )

@@ -129,11 +129,10 @@ globalThis.ccperf ??= {};
     }
     return names.map((name) => found.get(name));
   };
-  // The algorithm that an entry of a legend is of: the one that it begins with, or that it says.
-  ccperf.algorithmOf = (entry, subjects) => {
-    const named = entry.split(" ")[0].replace(/,$/, "");
-    const own = new Set(subjects.map(({ algorithm }) => algorithm ?? ""));
-    return bare(named) in (ccperf.layout?.looks ?? {}) ? named : own.size === 1 ? [...own][0] : "";
+  // The only one of some algorithms; empty if there are several.
+  ccperf.theOne = (algorithms) => {
+    const different = new Set(algorithms);
+    return different.size === 1 ? [...different][0] ?? "" : "";
   };
 
   // Where a label stands whose middle is at x, and by which of its ends, so that it does not leave the room.

@@ -38,8 +38,11 @@ globalThis.ccperf ??= {};
     for (const run of runs) {
       offsets.push(subjects.length);
       const several = runs.length > 1;
+      // Beside other runs, and where it is no flow's, all of it is of one algorithm.
+      const whole = (several && run.algorithm) || ccperf.theOne(run.flows.map(({ algorithm }) => algorithm));
       for (const one of of === "link" ? run.links : run.flows) {
-        subjects.push({ name: [one.name, one.algorithm].filter(Boolean).join(" "), run: several ? run.name : "", algorithm: one.algorithm ?? "" });
+        const algorithm = several || of === "link" ? whole : one.algorithm ?? "";
+        subjects.push({ name: [one.name, one.algorithm].filter(Boolean).join(" "), run: several ? run.name : "", algorithm });
       }
     }
     return { subjects, offsets };

@@ -117,8 +117,8 @@ globalThis.ccperf ??= {};
       this.byRun = runs.length > 1;
       this.entries = this.byRun ? runs : figure.subjects.map((subject) => subject.name);
       this.entryOf = figure.subjects.map((subject, i) => (this.byRun ? runs.indexOf(subject.run) : i));
-      this.looks = ccperf.looksOf(this.entries.map((name, entry) =>
-        ccperf.algorithmOf(name, figure.subjects.filter((_, i) => this.entryOf[i] === entry))));
+      this.looks = ccperf.looksOf(this.entries.map((_, entry) =>
+        ccperf.theOne(figure.subjects.flatMap(({ algorithm }, i) => (this.entryOf[i] === entry ? [algorithm] : [])))));
       this.area.setAttribute("aria-label", `${figure.title}. ${figure.alt} ${HELP}`);
       this.drawLegend();
       this.draw();

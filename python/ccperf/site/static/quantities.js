@@ -8,7 +8,7 @@
 // columns of the contract). about: { id, name, seed, flows: [{ algorithm, segment, headers, transport }],
 // links: [{ qdisc }], isMoving }, one entry a row of the tables flows and links; headers are all bytes
 // of a full segment but its payload, isMoving says that delays of links change.
-// run: { id, name, seed, flows, links, all, columns: { throughput: [{ x, y } ...], ... }, means }.
+// run: { id, name, algorithm (under test; of packed runs only), seed, flows, links, all, columns: { throughput: [{ x, y } ...], ... }, means }.
 globalThis.ccperf ??= {};
 {
   // 2^31 - 1 and 2^32 - 1 stand for no bound.
