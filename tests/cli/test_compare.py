@@ -126,7 +126,7 @@ def test_two_versions_of_a_database_pass_a_gate_if_nothing_changed(compare: Comp
     shutil.copy("benchmark_all.db", "new.db")
     status, out, _ = compare("benchmark_all.db", "new.db", "--fail-on", "mean_srtt_l4>0.01%")
     assert status == 0
-    assert out.startswith("passed: 0 of ")
+    assert out == "passed: 0 of 6 comparisons beyond a limit\n"
 
 
 def test_a_gate_shows_what_broke_it_and_exits_with_1(compare: Compare) -> None:
@@ -147,9 +147,28 @@ def test_a_point_that_is_no_longer_there_fails_a_gate(compare: Compare) -> None:
             *("--seed", "1..3", "--stop-time", "2s", "--db", "new.db"),
         ]
     )
-    status, _, err = compare("benchmark_all.db", "new.db", "--fail-on", "mean_srtt_l4>1%")
+    status, out, err = compare("benchmark_all.db", "new.db", "--fail-on", "mean_srtt_l4>1%")
     assert status == 1
+    verdict = out.splitlines()[-1]
+    assert verdict == "failed: 0 of 3 comparisons beyond a limit; 3 points of the base missing"
     assert "new.db has not 3 points" in err
+
+
+def test_a_gate_on_a_metric_that_no_run_has_is_wrong_usage(compare: Compare) -> None:
+    shutil.copy("benchmark_all.db", "new.db")
+    gates = ("--fail-on", "mean_srtt_l4>5%", "--fail-on", "makespan_l4>1%")
+    status, out, err = compare("benchmark_all.db", "new.db", *gates)
+    assert (status, out) == (2, "")
+    assert err.startswith(
+        "error: --fail-on: `makespan_l4>1%` checks nothing: no run has makespan_l4; they have "
+    )
+    assert ", mean_srtt_l4, " in err
+
+
+def test_a_gate_on_single_runs_is_wrong_usage(compare: Compare) -> None:
+    status, out, err = compare("latest", "latest", "--fail-on", "mean_srtt_l4>1%")
+    assert (status, out) == (2, "")
+    assert "--fail-on: is for algorithms or databases, not single runs" in err
 
 
 def test_an_algorithm_that_is_not_there_is_said(compare: Compare) -> None:

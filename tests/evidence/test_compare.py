@@ -303,6 +303,22 @@ def test_a_gate_fails_on_changes_that_are_more_than_chance(
     assert gate.parse(text).fails(row) is fails
 
 
+def test_a_gate_that_no_point_has_both_values_for_fails() -> None:
+    base, other = cell("a", [100.0]), cell("b", [100.0])
+    gates = [gate.parse(f"{METRIC}>5%")]
+    judged = gate.judge(gates, compared([base], [other]), {METRIC})
+    assert not judged.failed
+    assert judged.text == "passed: 0 of 1 comparison beyond a limit"
+    base.metrics[1].pop(METRIC)
+    judged = gate.judge(gates, compared([base], [other]), {METRIC})
+    assert judged.failed
+    assert judged.text == (
+        f"failed: 0 of 0 comparisons beyond a limit; no point has {METRIC} on both sides"
+    )
+    with pytest.raises(UsageError, match=f"no run has {METRIC}; they have makespan_l4"):
+        gate.judge(gates, compared([base], [other]), {"makespan_l4"})
+
+
 @pytest.mark.parametrize("text", ["mean_srtt_l4", "mean_srtt_l4=5%", "mean_srt_l4<5%", "<5%"])
 def test_a_gate_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--fail-on"):

@@ -345,7 +345,7 @@ def _compare(schemes: Sequence[str], databases: Mapping[str, Path], metrics: Seq
     rows = [record.row for cell in found for record in cell.records.values()]
     there = Algorithms(rows, dict.fromkeys(databases.values()))
     sides = cells.by_algorithm(found, [there.one(name, "names") for name in schemes])
-    print_comparison(compare(sides, metrics), "text", None, failed=False)
+    print_comparison(compare(sides, metrics), "text", None)
 
 
 def _met(

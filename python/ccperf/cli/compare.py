@@ -94,6 +94,8 @@ def command(
         given = databases(db)
         names = _algorithms(items, given, versions=versions)
         if names is None:
+            if gates:
+                raise UsageError("--fail-on", "is for algorithms or databases, not single runs")
             return compare_runs(items, given, metrics_named(metric, "--metric"), format)
         found = choose(given, experiment=experiment, at=at)
         sides = cells.by_algorithm(found, names)
@@ -109,11 +111,12 @@ def command(
     )
     if not (comparison.rows or comparison.lacking or comparison.never):
         raise UsageError("items", f"{', '.join(sides)} have no point and seed in common")
-    broken = [(each, row) for row in comparison.rows for each in gates if each.fails(row)]
-    lost = [lack for lack in comparison.lacking if lack.metric in gated and lack.who == lack.side]
-    failed = bool(broken or lost) or bool(gates and any(comparison.missing.values()))
-    print_comparison(comparison, format, broken if gates else None, failed, over_grids=over_grids)
-    return 1 if failed else 0
+    judgement = None
+    if gates:
+        there = (each for side in sides.values() for cell in side for each in cell.metrics.values())
+        judgement = gate.judge(gates, comparison, {name for values in there for name in values})
+    print_comparison(comparison, format, judgement, over_grids=over_grids)
+    return 1 if judgement and judgement.failed else 0
 
 
 def _backend(item: str) -> str:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ccperf.base.wording import counted
 from ccperf.cli.output import note, print_json, say
 
 if TYPE_CHECKING:
-    from ccperf.evidence.compare import Comparison, Row
-    from ccperf.evidence.gate import Gate
+    from ccperf.evidence.compare import Comparison
+    from ccperf.evidence.gate import Judgement
 
 
 def print_comparison(
     comparison: Comparison,
     format: str,
-    broken: Sequence[tuple[Gate, Row]] | None,
-    failed: bool,
+    judgement: Judgement | None,
     *,
     over_grids: bool = False,
 ) -> None:
-    """Print a comparison, with gates (`broken` is not None) only what they say of it."""
+    """Print a comparison, with gates only what they say of it."""
     from ccperf.cli.formats import render
     from ccperf.evidence import text
     from ccperf.evidence.compare import document
@@ -37,10 +34,13 @@ def print_comparison(
                 "deterministic_cells": comparison.deterministic,
                 **(
                     {}
-                    if broken is None
+                    if judgement is None
                     else {
-                        "failed": failed,
-                        "broken": [{"gate": g.text, **document(row)} for g, row in broken],
+                        "failed": judgement.failed,
+                        "why": judgement.text,
+                        "broken": [
+                            {"gate": gate.text, **document(row)} for gate, row in judgement.broken
+                        ],
                     }
                 ),
             }
@@ -48,21 +48,19 @@ def print_comparison(
         return
     if format == "csv":
         say(_csv(comparison, over_grids))
-    elif broken is None:
+    elif judgement is None:
         say(render(format, *text.cells(comparison, over_grids=over_grids)))
     else:
-        _print_gates(comparison, format, broken, failed)
+        _print_gates(comparison, format, judgement)
     for line in text.remarks(comparison, over_grids=over_grids):
         note(line)
 
 
-def _print_gates(
-    comparison: Comparison, format: str, broken: Sequence[tuple[Gate, Row]], failed: bool
-) -> None:
+def _print_gates(comparison: Comparison, format: str, judgement: Judgement) -> None:
     from ccperf.cli.formats import render
     from ccperf.evidence import text
 
-    if broken:
+    if judgement.broken:
         rows = [
             [
                 gate.text,
@@ -70,12 +68,11 @@ def _print_gates(
                 *text.values(row),
                 row.text,
             ]
-            for gate, row in broken
+            for gate, row in judgement.broken
         ]
-        side = ", ".join(dict.fromkeys(row.side for _, row in broken))
+        side = ", ".join(dict.fromkeys(row.side for _, row in judgement.broken))
         say(render(format, ["gate", "where", comparison.base, side, "change"], rows))
-    verdict = "failed" if failed else "passed"
-    say(f"{verdict}: {len(broken)} of {counted(len(comparison.rows), 'comparison')} beyond a limit")
+    say(judgement.text)
 
 
 def _csv(comparison: Comparison, over_grids: bool) -> str:

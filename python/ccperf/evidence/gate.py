@@ -6,11 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ccperf.base.wording import counted
 from ccperf.errors import UsageError, unknown
 from ccperf.runs.metrics import METRICS, named
 
 if TYPE_CHECKING:
-    from ccperf.evidence.compare import Row
+    from collections.abc import Collection, Sequence
+
+    from ccperf.evidence.compare import Comparison, Lack, Row
 
 _FORM = re.compile(
     r"\s*((?:\w+\.)?[a-z][a-z0-9_]*)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%?)\s*", re.ASCII
@@ -40,6 +43,64 @@ class Gate:
             # From zero, any change is beyond every percentage.
             change *= 100 / abs(found.base.mean) if found.base.mean else float("inf")
         return change > self.limit if self.is_upper else change < self.limit
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What gates say of a comparison."""
+
+    #: What each gate was asked about: how many rows have its metric.
+    compared: int
+    #: The rows that are beyond a limit.
+    broken: tuple[tuple[Gate, Row], ...]
+    #: Values that the base has and a side has not.
+    lost: tuple[Lack, ...]
+    #: The gates that no point has a value for on both sides.
+    idle: tuple[Gate, ...]
+    #: How many points of the base a side has not.
+    missing: int
+
+    @property
+    def failed(self) -> bool:
+        """Whether any gate is broken, or could not be asked about all that the base has."""
+        return bool(self.broken or self.lost or self.idle or self.missing)
+
+    @property
+    def text(self) -> str:
+        """The verdict, how many comparisons it is of, and why it is that."""
+        parts = [f"{len(self.broken)} of {counted(self.compared, 'comparison')} beyond a limit"]
+        if self.idle:
+            metrics = ", ".join(dict.fromkeys(gate.metric for gate in self.idle))
+            parts.append(f"no point has {metrics} on both sides")
+        if self.lost:
+            parts.append(f"{counted(len(self.lost), 'value')} of the base lost")
+        if self.missing:
+            parts.append(f"{counted(self.missing, 'point')} of the base missing")
+        return f"{'failed' if self.failed else 'passed'}: {'; '.join(parts)}"
+
+
+def judge(gates: Sequence[Gate], comparison: Comparison, metrics: Collection[str]) -> Judgement:
+    """Ask gates about a comparison, with a row for each point, of runs that have these metrics.
+
+    Raises `UsageError` for a gate on a metric that no run has: it would pass whatever changes.
+    """
+    for gate in gates:
+        if gate.metric not in metrics:
+            there = ", ".join(sorted(metrics))
+            message = f"`{gate.text}` checks nothing: no run has {gate.metric}; they have {there}"
+            raise UsageError("--fail-on", message)
+    asked = [(gate, row) for row in comparison.rows for gate in gates if row.metric == gate.metric]
+    gated = {gate.metric for gate in gates}
+    checked = {gate for gate, _ in asked}
+    return Judgement(
+        len(asked),
+        tuple((gate, row) for gate, row in asked if gate.fails(row)),
+        tuple(
+            lack for lack in comparison.lacking if lack.metric in gated and lack.who == lack.side
+        ),
+        tuple(gate for gate in gates if gate not in checked),
+        sum(map(len, comparison.missing.values())),
+    )
 
 
 def parse(text: str) -> Gate:
