@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,6 +72,26 @@ def test_wrong_arguments() -> None:
         ccperf.Scenario(stop_time="1s", nodes=["a"], flows=[])
     with pytest.raises(AttributeError):
         ccperf.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("what", "given", "field"),
+    [
+        ("aqm", {"cc": []}, "cc"),
+        ("aqm", {"cc": ["cubic"], "k": ()}, "k"),
+        ("aqm", {"cc": ["cubic"], "seed": range(0)}, "seed"),
+        ("testbed", {"qdisc": []}, "qdisc"),
+        ("load_balancing", {"routing": []}, "routing"),
+    ],
+)
+def test_a_list_that_came_out_empty_asks_for_no_default(
+    what: str, given: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(UsageError, match=f"^{field}: is empty; leave it out for "):
+        ccperf.grid(what, **given)
+    if field in ("cc", "qdisc", "routing"):
+        with pytest.raises(UsageError, match=f"^{field}: is empty; leave it out for "):
+            ccperf.bench(**{field: []})
 
 
 def test_the_package_has_what_it_says() -> None:

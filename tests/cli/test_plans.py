@@ -69,6 +69,16 @@ def test_a_mistake_in_one_of_several_has_its_line(ccperf: Any) -> None:
     assert "[[experiments]]" in outcome.err
 
 
+@pytest.mark.parametrize("name", ["cc", "seed", "parameters.k"])
+def test_an_empty_list_in_a_plan_asks_for_no_default(ccperf: Any, name: str) -> None:
+    given = {"cc": '["cubic"]', "seed": "[1]", "parameters.k": "[1]", name: "[]"}
+    lines = [f"{key} = {value}" for key, value in given.items()]
+    Path("plan.toml").write_text("\n".join(['experiment = "aqm"', *lines]))
+    outcome = ccperf("run", "plan.toml", "-n")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f": {name}: is empty; " in outcome.err
+
+
 def test_databases_are_compared_whatever_their_files_are_called(ccperf: Any) -> None:
     line = ("run", "aqm", "--cc", "newreno", "--k", "1", "--qdisc", "codel", "--stop-time", "1s")
     for name in ("before", "after.sqlite"):

@@ -57,7 +57,7 @@ def tested(
             message = f"{chosen.name} tests what {chosen.kind} names; see `ccperf show`"
             raise UsageError("cc", message)
         given = rest.pop(chosen.kind, None)
-    words = [] if given is None else algorithms(given)
+    words = [] if given is None else algorithms(filled(chosen.kind, given, "the usual ones"))
     return list(dict.fromkeys(map(chosen.resolve, words))), rest
 
 
@@ -77,6 +77,15 @@ def several(given: Any) -> list[Any]:
     return list(given) if _is_several(given) else [given]
 
 
+def filled(name: str, given: Any, without: str) -> list[Any]:
+    """The same, of which there is at least one. Raises `UsageError`, which says what is taken
+    `without`: a list that came out empty does not ask for that."""
+    values = several(given)
+    if not values:
+        raise UsageError(name, f"is empty; leave it out for {without}")
+    return values
+
+
 def _is_several(given: Any) -> bool:
     return isinstance(given, Iterable) and not isinstance(given, str | bytes | type)
 
@@ -87,9 +96,7 @@ def seeds(given: Seeds) -> list[int] | None:
         return None
     if isinstance(given, str):
         return texts.seeds(given)
-    numbers = several(given)
-    if not numbers:
-        raise UsageError("seed", "is empty; leave it out for the experiment's own")
+    numbers = filled("seed", given, "the experiment's own")
     return list(dict.fromkeys(map(seed, numbers)))
 
 
@@ -116,10 +123,9 @@ def plan(
     `settings` are recovery, stop_time, jitter and profile.
     """
     names, rest = tested(chosen, cc, parameters)
-    values = {name: list(map(word, several(given))) for name, given in rest.items()}
-    for name, found in values.items():
-        if not found:
-            raise UsageError(name, "is empty; leave it out for the whole grid")
+    values = {
+        name: list(map(word, filled(name, given, "the whole grid"))) for name, given in rest.items()
+    }
     return Plan(chosen, names, values, seeds(seed), **settings)
 
 

@@ -122,7 +122,8 @@ def bench(
     named = [(kind, names) for kind, names in given.items() if names is not None]
     if len(named) != 1:
         raise UsageError("cc", "name what is under test: one of cc, qdisc and routing")
-    [(kind, under_test)] = named
+    [(kind, given_names)] = named
+    under_test = asked.filled(kind, given_names, "another of cc, qdisc and routing")
     there = _CATALOGUES[kind]
     wanted = [catalogue.get(name) for name in asked.several(experiments)] or list(there.values())
     for experiment in wanted:
@@ -136,6 +137,8 @@ def bench(
             for word in asked.algorithms(under_test)
             if experiment.takes(name := experiment.resolve(word))
         ]
+        if not names:
+            continue
         parameters = {kind: names} if kind != "cc" else {}
         plan = asked.plan(
             experiment,
@@ -147,7 +150,7 @@ def bench(
             jitter=jitter,
             profile=profile,
         )
-        points += plan.points() if names else ()
+        points += plan.points()
     runs = _made(points, backend, jobs, db, progress)
     if site is not None:
         runs.site(site)

@@ -180,13 +180,17 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         raise UsageError(kind, f"is missing; name an algorithm, e.g. {example}")
     for other in {"cc", "qdisc", "routing"} & data.keys() - {kind}:
         raise UsageError(other, f"{experiment.name} tests what {kind} names; leave it out")
+    tested = _filled(kind, data[kind], "name an algorithm") if kind in data else []
     parameters = data.get("parameters", {})
     if not isinstance(parameters, Mapping):
         raise UsageError("parameters", "must be a table: [parameters]")
     plan = Plan(
         experiment=experiment.name,
-        cc=[experiment.resolve(_text(kind, word)) for word in _list(data.get(kind, []))],
-        parameters={name: _values(name, value) for name, value in parameters.items()},
+        cc=[experiment.resolve(_text(kind, word)) for word in tested],
+        parameters={
+            name: _filled(f"parameters.{name}", value, "leave it out for the whole grid")
+            for name, value in parameters.items()
+        },
         seeds=_seeds(data["seed"]) if "seed" in data else None,
         recovery=_text("recovery", data["recovery"]) if "recovery" in data else None,
         stop_time=_text("stop_time", data["stop_time"]) if "stop_time" in data else None,
@@ -216,12 +220,13 @@ def _text(name: str, value: object) -> str:
     return value
 
 
-def _values(name: str, value: object) -> list[object]:
+def _filled(name: str, value: object, instead: str) -> list[object]:
     values = _list(value)
     if not values:
-        raise UsageError(f"parameters.{name}", "is empty; leave it out for the whole grid")
+        raise UsageError(name, f"is empty; {instead}")
     return values
 
 
 def _seeds(value: object) -> list[int]:
-    return [number for word in _list(value) for number in seeds(str(word))]
+    words = _filled("seed", value, "leave it out for the experiment's own")
+    return [number for word in words for number in seeds(str(word))]
