@@ -71,6 +71,16 @@ def test_the_whole_grid_of_the_file_or_what_the_command_line_says(capsys: Captur
     assert len(planned(capsys, "--rate", "30Mbps", "--seed", "1..3")) == 2 * 3
 
 
+@pytest.mark.parametrize("name", ["aqm", "dumbbell", "testbed"])
+def test_a_file_does_not_pass_as_an_experiment_of_the_catalogue(
+    capsys: Captured, name: str
+) -> None:
+    Path("mine.toml").rename(f"{name}.toml")
+    assert invoke(["run", f"{name}.toml", "--db", "a.db"]) == 2
+    assert f"{name}.toml: declares an experiment called `{name}`, as the" in capsys.readouterr().err
+    assert not Path("a.db").exists()
+
+
 def test_the_command_of_a_run_makes_it_again(capsys: Captured) -> None:
     assert invoke(["run", "mine.toml", "--cc", "cubic", "--json", "--db", "a.db"]) == 0
     made = json.loads(capsys.readouterr().out)

@@ -46,8 +46,18 @@ def read(path: Path) -> Experiment:
 
     Raises:
         ScenarioError: what is wrong with its parameters, with the line.
+        UsageError: if the catalogue has an experiment of the file's name: its runs would pass as
+            that one's.
         OSError: if it cannot be read.
     """
+    from ccperf.experiments.catalogue import NAMED
+
+    if path.stem in NAMED:
+        raise UsageError(
+            str(path),
+            f"declares an experiment called `{path.stem}`, as the catalogue does; give the file "
+            f"another name, e.g. my_{path.name}",
+        )
     document = Document.read(path)
     with document.placing_errors():
         return _read(path, document)
