@@ -24,7 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     startup.lightly()
     try:
         from ccperf.cli.app import invoke
+        from ccperf.cli.output import print_anywhere
 
+        print_anywhere()
         status = invoke(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # before there was anybody to notice
         print("stopped", file=sys.stderr)

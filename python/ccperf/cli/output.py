@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import re
 import shlex
@@ -33,6 +35,37 @@ def called_with(words: Sequence[str]) -> None:
 def command_line() -> str:
     """The command that runs, for a shell."""
     return shlex.join(["ccperf", *_words.get()])
+
+
+#: What stands for a character on a terminal that lacks it; any other one is written as Python does.
+_INSTEAD = {
+    "−": "-",
+    "–": "-",
+    "…": "...",
+    "±": "+/-",
+    "×": "x",
+    "≤": "<=",
+    "≥": ">=",
+    "→": "->",
+    "←": "<-",
+    "µ": "u",
+}
+
+
+def print_anywhere() -> None:
+    """Let a terminal with another encoding than UTF-8 show what it can of all that is printed."""
+    codecs.register_error("ccperf", _instead)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="ccperf")
+
+
+def _instead(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    written = "".join(_INSTEAD.get(each, each) for each in lost)
+    return written.encode("ascii", "backslashreplace").decode(), error.end
 
 
 def plain(text: str) -> str:
