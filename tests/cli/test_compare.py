@@ -182,3 +182,37 @@ def test_texts_of_users_do_not_break_tables() -> None:
     assert render("markdown", ["a"], [["x|y"]]).splitlines()[2] == r"| x\|y |"
     assert r"50\% \& \_" in render("latex", ["a"], [["50% & _"]])
     assert render("csv", ["a"], [['x,"y"']]).splitlines()[1] == '"x,""y"""'
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["runs"],
+        ["compare", "./mine.py:Mine", "--versions"],
+        ["export", "--experiment", "aqm", "-o", "files"],
+        ["plot", "-o", "figures"],
+        ["cite"],
+        ["show", "run"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_who_names_a_second_database_after_a_blank_is_told_how(
+    compare: Compare, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare()[0] == 0
+    for name in ("base.db", "new.db"):
+        shutil.copy("benchmark_all.db", name)
+    assert invoke([*words, "--db", "base.db", "new.db"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    advice = "--db base.db,new.db"
+    assert f"have commas between them: {advice}" in shown.err
+    # And that is how.
+    assert invoke(["runs", *advice.split(), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2 * 10
+
+
+def test_an_option_of_one_value_is_not_offered_a_list(capsys: pytest.CaptureFixture[str]) -> None:
+    for option, values in (("--db", ("a.db", "b.db")), ("--jobs", ("1", "2"))):
+        assert invoke(["run", "aqm", option, *values, "-n"]) == 2
+        assert f"{option}: takes one value; `{values[1]}` is too much" in capsys.readouterr().err

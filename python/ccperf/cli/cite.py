@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from ccperf.cli.choice import Choice, Parameters, the_one
-from ccperf.cli.options import Json, databases
+from ccperf.cli.options import Databases, Json, databases
 from ccperf.cli.output import print_json, say
 from ccperf.cli.parameter import Parameter
 
 
 def command(
     *run: Annotated[str, Parameter(help="Id of a run, or its beginning.")],
-    db: Annotated[
-        list[Path] | None,
-        Parameter(help="Database; may be repeated. Default: those here."),
-    ] = None,
+    db: Databases = None,
     choice: Choice | None = None,
     json: Json = False,
     **parameters: Parameters,

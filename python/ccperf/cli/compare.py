@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ccperf.cli.options import Databases
 from ccperf.cli.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ def command(
             "Default: all algorithms."
         ),
     ],
-    db: Annotated[
-        list[Path] | None,
-        Parameter(help="Database; may be repeated. Default: those here."),
-    ] = None,
+    db: Databases = None,
     experiment: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
     at: Annotated[str, Parameter(help="Only these points, e.g. k=5,qdisc=CoDelQueueDisc.")] = "",
     cc: Annotated[str, Parameter(help="Only these algorithms (of two databases).")] = "",
@@ -67,7 +65,7 @@ def command(
     """
     from ccperf.cli.compare_runs import compare_runs
     from ccperf.cli.comparison import print_comparison
-    from ccperf.cli.options import databases
+    from ccperf.cli.options import databases, several_databases
     from ccperf.errors import UsageError
     from ccperf.evidence import cells, gate
     from ccperf.evidence.chosen import choose, metrics_named
@@ -84,7 +82,9 @@ def command(
     elif files := [Path(item) for item in items if _is_database(item)]:
         if len(files) != len(items) or versions:
             other = next((item for item in items if not _is_database(item)), "--versions")
-            raise UsageError("items", f"`{other}` is no database; name databases only, or none")
+            more = f"; {several_databases([*db, *files])}" if db else ""
+            message = f"`{other}` is no database; name databases only, or none{more}"
+            raise UsageError("items", message)
         over = "databases"
         sides = {str(path): choose([path], experiment=experiment, cc=cc, at=at) for path in files}
     elif all(_backend(item) for item in items) and items:

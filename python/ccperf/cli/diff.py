@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters, exactly
-from ccperf.cli.options import Json, databases
+from ccperf.cli.options import Databases, Json, databases
 from ccperf.cli.output import print_json, say
 from ccperf.cli.parameter import Parameter
 from ccperf.scenario.differences import differences
@@ -16,10 +15,7 @@ from ccperf.scenario.differences import differences
 
 def command(
     *runs: Annotated[str, Parameter(help="Ids of two runs, or their beginnings.")],
-    db: Annotated[
-        list[Path] | None,
-        Parameter(help="Database; may be repeated. Default: those here."),
-    ] = None,
+    db: Databases = None,
     choice: Choice | None = None,
     json: Json = False,
     **parameters: Parameters,

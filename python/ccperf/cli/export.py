@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ccperf.cli.choice import Choice, Parameters, named
-from ccperf.cli.options import Folder, Json, databases, load_runs, writable_folder
+from ccperf.cli.options import Databases, Folder, Json, databases, load_runs, writable_folder
 from ccperf.cli.output import print_json, say, warn
 from ccperf.cli.parameter import Parameter
 
 
 def command(
     *runs: Annotated[str, Parameter(help="Ids of runs, or their beginnings. Default: all.")],
-    db: Annotated[
-        list[Path] | None,
-        Parameter(help="Database; may be repeated. Default: those here."),
-    ] = None,
+    db: Databases = None,
     choice: Choice | None = None,
     output: Folder = Path("export"),
     format: Annotated[

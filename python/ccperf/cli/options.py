@@ -36,6 +36,10 @@ StopTime = Annotated[
     ),
 ]
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
+Databases = Annotated[
+    list[Path] | None,
+    Parameter(help="Databases: a.db,b.db, or --db again for each. Default: those here."),
+]
 Database = Annotated[Path, Parameter(name=["--db"], help="Database file (SQLite).")]
 Folder = Annotated[Path, Parameter(name=["--output", "-o"], help="Folder to write to.")]
 
@@ -311,12 +315,15 @@ def _try_writing(folder: Path, option: str) -> None:
 
 
 def databases(given: Path | Sequence[Path] | None) -> list[Path]:
-    """Those given, or those here that `bench`, `run` and `exec` write to.
+    """Those given, also `a.db,b.db`, or those here that `bench`, `run` and `exec` write to.
 
     Raises :class:`~ccperf.errors.UsageError` if there is none.
     """
     if given is not None:
-        files = [given] if isinstance(given, Path) else list(given)
+        if isinstance(given, Path):
+            files = [given]
+        else:
+            files = [file for each in given for file in _each(each)]
         for file in files:
             if not file.exists():
                 raise UsageError("--db", f"there is no database `{file}`")
@@ -327,6 +334,16 @@ def databases(given: Path | Sequence[Path] | None) -> list[Path]:
         message = f"is missing, and there is no benchmark_*.db or {DEFAULT_DB} here"
         raise UsageError("--db", message)
     return found
+
+
+def _each(given: Path) -> list[Path]:
+    """A file, or the files of a comma list."""
+    return [given] if given.exists() else [Path(word) for word in str(given).split(",") if word]
+
+
+def several_databases(files: Iterable[object]) -> str:
+    """How several databases are named, for who did it otherwise."""
+    return f"several databases have commas between them: --db {','.join(map(str, files))}"
 
 
 def load_runs(names: Sequence[str], databases: Sequence[Path]) -> list[Result]:

@@ -89,6 +89,15 @@ def read(command: Callable[..., object], words: Sequence[str]) -> Call | None:
         return None
 
 
+def takes_several(command: Callable[..., object], spelt: str) -> bool:
+    """Whether an option of a command has lists with commas: of words, or of files."""
+    takes = _Signature(command)
+    if spelt not in takes.options:
+        return takes.others is not None
+    kind, _ = _bare(takes.options[spelt].hint)
+    return kind is str or get_origin(kind) is list
+
+
 def _read(takes: _Signature, words: list[str]) -> Call:
     places: list[str] = []
     options: dict[str, Any] = {}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters
-from ccperf.cli.options import Json
+from ccperf.cli.options import Databases, Json
 from ccperf.cli.output import parameters_text, print_json_items, say
 from ccperf.cli.parameter import Parameter
 
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
 
 def command(
     *,
-    db: Annotated[
-        list[Path] | None,
-        Parameter(help="Database; may be repeated. Default: those here."),
-    ] = None,
+    db: Databases = None,
     experiment: Annotated[str, Parameter(help="Only runs of this experiment.")] = "",
     cc: Annotated[
         str, Parameter(help="Only runs with these algorithms, as MyCca or MyCca@2503.")

@@ -12,7 +12,7 @@ from ccperf.algorithms import registry
 from ccperf.base import expression
 from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters, the_one
-from ccperf.cli.options import LATEST, Json, databases
+from ccperf.cli.options import LATEST, Databases, Json, databases
 from ccperf.cli.output import metric_tables, note_findings, parameters_text, print_json, say
 from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError, unknown
@@ -37,7 +37,7 @@ KINDS = ("experiment", *_ALGORITHMS, "metric", "profile", "run", *LISTED)
 
 def command(
     *words: Annotated[str, Parameter(help="A name, or a kind and a name: metric NAME.")],
-    db: Annotated[Path | None, Parameter(help="Database, to show a run.")] = None,
+    db: Databases = None,
     choice: Choice | None = None,
     json: Json = False,
     **parameters: Parameters,
@@ -71,7 +71,7 @@ def command(
         say(text)
 
 
-def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
+def _named(words: tuple[str, ...], db: list[Path] | None) -> tuple[str, str]:
     """Kind and name; a name alone is looked for in every kind."""
     if len(words) == 2:
         kind, name = words

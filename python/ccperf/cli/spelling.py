@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ccperf.errors import UsageError
 
@@ -44,11 +44,18 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     return message
 
 
-def too_much(unused: Sequence[str], arguments: Sequence[str]) -> str:
-    """What to say of words that belong to nothing: most are the rest of a list with blanks."""
+def too_much(
+    unused: Sequence[str], arguments: Sequence[str], takes_several: Callable[[str], bool]
+) -> str:
+    """What to say of words that belong to nothing: most are the rest of a list with blanks.
+
+    `takes_several` tells whether an option has lists with commas.
+    """
     first = arguments.index(unused[0]) if unused and unused[0] in arguments else 0
     option, value = arguments[first - 2 : first] if first >= 2 else ("", "")
     if option.startswith("--") and not value.startswith("-"):
+        if not takes_several(option):
+            return f"{option}: takes one value; `{' '.join(unused)}` is too much"
         values = ",".join([value, *unused])
         return f"{option}: several values have commas between them: {option} {values}"
     return f"`{' '.join(unused)}` is too much here; see `ccperf {arguments[0]} --help`"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import is_dataclass
+from functools import partial
 from importlib import import_module
 from operator import getitem
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
@@ -12,7 +13,7 @@ from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 import cyclopts
 
 from ccperf import __version__
-from ccperf.cli import spelling
+from ccperf.cli import plain, spelling
 from ccperf.cli.commands import COMMANDS
 from ccperf.cli.examples import epilogue
 from ccperf.cli.output import note
@@ -92,7 +93,9 @@ def call(arguments: Sequence[str]) -> object:
             result_action="return_value",
         )
     except cyclopts.UnusedCliTokensError as error:
-        note(f"error: {spelling.too_much(error.unused_tokens or [], arguments)}")
+        command = import_module(f"ccperf.cli.{arguments[0]}").command
+        takes_several = partial(plain.takes_several, command)
+        note(f"error: {spelling.too_much(error.unused_tokens or [], arguments, takes_several)}")
     except cyclopts.CycloptsError as error:
         note(f"error: {error}")
     return 2
