@@ -152,6 +152,10 @@ def test_a_class_from_standard_input_has_no_file() -> None:
     ("method", "warning"),
     [
         ("cong_avoidd", "Mine.cong_avoidd is never called; is `cong_avoid` meant?"),
+        (
+            "congestion_avoidence",
+            "Mine.congestion_avoidence is never called; is `cong_avoid` meant?",
+        ),
         ("increase_window", "Mine.increase_window is never called; is `cong_avoid` meant?"),
         ("IncreaseWindow", "Mine.IncreaseWindow is never called; is `cong_avoid` meant?"),
         ("update_model", ""),

@@ -143,6 +143,7 @@ def _kinds() -> Mapping[str, tuple[type, Sequence[str]]]:
 #: What ns-3 calls the methods, without capitals: `increase_window` is as near as `IncreaseWindow`.
 _NS3_NAMES = {
     "increasewindow": "cong_avoid",
+    "congestionavoidance": "cong_avoid",
     "getssthresh": "ssthresh",
     "pktsacked": "pkts_acked",
     "congestionstateset": "set_state",
@@ -161,16 +162,22 @@ def _warn_of_misspelt(cls: type, base: type, methods: Sequence[str]) -> None:
     if cls in _warned:
         return
     _warned.add(cls)
+    known = {_bare(method): method for method in methods}
+    known |= {name: method for name, method in _NS3_NAMES.items() if method in methods}
+    codes = [getattr(value, "__code__", None) for value in vars(cls).values()]
+    called = {name for code in codes if code for name in code.co_names}
     for name, value in vars(cls).items():
-        if name.startswith("_") or not callable(value) or hasattr(base, name):
+        if name.startswith("_") or not callable(value) or hasattr(base, name) or name in called:
             continue
-        near = difflib.get_close_matches(name, methods, n=1, cutoff=0.8)
-        known = _NS3_NAMES.get(name.replace("_", "").lower())
-        if meant := known or (near[0] if near else None):
+        for near in difflib.get_close_matches(_bare(name), known, n=1, cutoff=0.8):
             print(
-                f"warning: {cls.__name__}.{name} is never called; is `{meant}` meant?",
+                f"warning: {cls.__name__}.{name} is never called; is `{known[near]}` meant?",
                 file=sys.stderr,
             )
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def describe(error: BaseException) -> str:
