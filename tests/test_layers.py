@@ -105,7 +105,8 @@ base.lazy              :
 base.libraries         : errors
 data                   :
 experiments.grid       : base.expression errors
-scenario.toml          : errors
+scenario.readable      : errors
+scenario.toml          : errors scenario.readable
 scenario.differences   :
 experiments.traces     : data errors
 experiments.collectives : errors
@@ -130,7 +131,8 @@ present.figures        : _native algorithms.registry algorithms.user_code base.e
 present.notebook       : base.libraries errors present.figures
 scenario               : _native algorithms.user_code base.lazy base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
-                         scenario.flow_trace scenario.profiles scenario.toml scenario.workload
+                         scenario.flow_trace scenario.profiles scenario.readable scenario.toml
+                         scenario.workload
 experiments.topologies : _native algorithms.user_code base.wording errors scenario scenario.toml
 experiments.programs   : _native algorithms.registry base.expression base.lazy base.outputs
                          base.wording data errors experiments.topologies experiments.traces

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ccperf.cli.app import invoke
+from ccperf.errors import ScenarioError
 from ccperf.experiments.topologies import written
 from ccperf.scenario import Scenario, ScenarioWarning
 
@@ -210,3 +214,87 @@ def test_what_ns_3_takes_is_taken(qdisc: str, attribute: str) -> None:
     attribute = {"MaxBurst": "MaxBurstAllowance"}.get(attribute, attribute)
     Path("mine.toml").write_text(LINK.format(qdisc=qdisc, attribute=attribute, value="0s"))
     assert invoke(["run", "mine.toml"]) == 0
+
+
+PLAIN = """{"stop_time": "10ms", "nodes": ["a", "b"], "label": "x", "links": [{"name": "one",
+"ends": ["a", "b"], "rate": "10Mbps", "delay": "1ms"}],
+"flows": [{"source": "a", "destination": "b", "cc": "newreno"}]}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "says"),
+    [
+        ("mine.json", '"x"', '"\\ud800"', "label: '\\ud800' is no Unicode text"),
+        ("mine.json", '"one"', '"\\uDFFF"', "links[0].name: '\\udfff' is no Unicode text"),
+        ("mine.json", '"label"', '"\\ud800"', "the name '\\ud800' is no Unicode text"),
+        (
+            "mine.json",
+            '"rate": "10Mbps"',
+            '"rate": "10Mbps", "rate": "1Mbps"',
+            "links[0].rate: is written twice in one object; leave one out",
+        ),
+        (
+            "mine.json",
+            '"cc": "newreno"',
+            '"cc": {"type": "newreno", "attributes": {"a": 1, "b": 2, "a": 1}}',
+            "flows[0].cc.attributes.a: is written twice in one object; leave one out",
+        ),
+        ("mine.json", '"label": "x"', f'"seed": {"7" * 6000}', "seed: a number of 6,000 digits"),
+        (
+            "mine.toml",
+            PLAIN,
+            f"\nseed = {'1_2' * 3000}",
+            "mine.toml:2: seed: a num",
+        ),
+        ("mine.toml", PLAIN, f"{'a.' * 5000}a = 1", "a: is nested too deeply"),
+        ("mine.toml", PLAIN, f"linux.{'a.' * 5000}a = 1", "linux: is nested too deeply"),
+    ],
+)
+def test_what_no_field_can_hold(
+    capsys: pytest.CaptureFixture[str], name: str, before: str, after: str, says: str
+) -> None:
+    assert PLAIN.count(before) == 1
+    Path(name).write_text(PLAIN.replace(before, after))
+    assert invoke(["run", name]) == 2
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1, err
+    assert name in err
+    assert says in err
+    assert len(err) < 200
+    assert list(Path().glob("*.db")) == []
+
+
+def test_a_whole_surrogate_pair_is_text() -> None:
+    Path("mine.json").write_text(PLAIN.replace('"x"', '"\\ud83d\\ude00"'))
+    assert Scenario.from_toml("mine.json").label == "\N{GRINNING FACE}"
+
+
+def nested(levels: int) -> dict[str, Any]:
+    inner: dict[str, Any] = {}
+    for _ in range(levels):
+        inner = {"a": inner}
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"label": "\ud800"}, "label: '\\ud800' is no Unicode text"),
+        ({"nodes": ["a", "\ud800"]}, "nodes[1]: '\\ud800' is no Unicode text"),
+        ({"linux": {"tcp_ecn": "\ud800"}}, "linux.tcp_ecn: '\\ud800' is no Unicode text"),
+        ({"label": 10**6000}, "label: a number of 6,001 digits; none has more than 4,300"),
+        ({"seed": -(10**6000)}, "seed: a number of 6,001 digits; none has more than 4,300"),
+        ({"a": nested(5000)}, "a: is nested too deeply"),
+        ({"routing": {"type": "ecmp", "attributes": nested(5000)}}, "routing: is nested too deep"),
+    ],
+)
+def test_what_no_field_can_hold_in_python(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(says)) as refused:
+        Scenario(**{**json.loads(PLAIN), **change})
+    assert len(refused.value.problems) == 1
+
+
+def test_a_copy_with_text_that_is_none_is_refused() -> None:
+    copy = Scenario(**json.loads(PLAIN)).model_copy(update={"label": "\ud800"})
+    with pytest.raises(ScenarioError, match=r"label: .* is no Unicode text"):
+        copy.canonical()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ccperf.errors import Problem, ScenarioError
+from ccperf.scenario.readable import DEPTH, DIGITS, too_deep, too_long, unreadable
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,6 +29,10 @@ _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*(?:\.|$)""")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|#.*')
 _STEP = re.compile(r"[.\[]?([^.\[\]]+)\]?")
+_LONG = re.compile(rf"(?<![\w.])\d(?:_?\d){{{DIGITS},}}")
+_JSON_KEY = re.compile(r'"([^"]*)"\s*:\s*-?$')
+#: Half of a pair, or the whole.
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True)
@@ -50,19 +56,28 @@ class Document:
         try:
             text = path.read_bytes().decode()
             if path.suffix == ".json":
-                return cls(path.name, path.absolute().parent, _object(path, text), {})
-            data, lines = tomllib.loads(text), dict(_lines(text))
+                data, lines = _object(path, text), {}
+            else:
+                data, lines = tomllib.loads(text), dict(_lines(text))
+            if not _is_flat(data) or (path.suffix == ".json" and _SURROGATE.search(text)):
+                problems = [each._replace(place=path.name) for each in unreadable(data)]
+                if problems:
+                    raise ScenarioError(problems)
             return cls(path.name, path.absolute().parent, data, lines)
         except UnicodeDecodeError as error:
             problem = Problem("", f"not UTF-8 at byte {error.start}", path.name)
             raise ScenarioError([problem]) from None
         except RecursionError:
-            raise ScenarioError([Problem("", "is nested too deeply", path.name)]) from None
+            raise ScenarioError([Problem("", too_deep(), path.name)]) from None
         except tomllib.TOMLDecodeError as error:
             message = str(error)
             line = re.search(r" \(at line (\d+), column \d+\)", message)
             place = f"{path.name}:{line[1]}" if line else path.name
             raise ScenarioError([Problem("", message, place)]) from None
+        except json.JSONDecodeError as error:
+            raise ScenarioError([Problem("", str(error), path.name)]) from None
+        except ValueError as error:
+            raise ScenarioError([_too_long(path, text) or ("", str(error), path.name)]) from None
 
     def place(self, path: str) -> str:
         """``file.toml:12`` of a field, or of the nearest thing around it that has a line."""
@@ -88,14 +103,67 @@ class Document:
 
 def _object(path: Path, text: str) -> dict[str, Any]:
     """A scenario as JSON, alone or within a run as pages and `--json` have it."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ScenarioError([Problem("", str(error), path.name)]) from None
+    data = json.loads(text, object_pairs_hook=_unique)
+    if twice := list(_written_twice(data)):
+        message = "is written twice in one object; leave one out"
+        raise ScenarioError([Problem(name, message, path.name) for name in twice])
     inner = data.get("scenario", data) if isinstance(data, dict) else None
     if not isinstance(inner, dict):
         raise ScenarioError([Problem("", "is not an object with a scenario's fields", path.name)])
     return inner
+
+
+class _Ambiguous(dict[str, Any]):
+    """An object of JSON with keys that are there twice, of which one value is lost."""
+
+    twice: tuple[str, ...] = ()
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) == len(pairs):
+        return made
+    ambiguous = _Ambiguous(made)
+    counts = Counter(name for name, _ in pairs)
+    ambiguous.twice = tuple(name for name, count in counts.items() if count > 1)
+    return ambiguous
+
+
+def _written_twice(data: Any, path: str = "") -> Iterator[str]:
+    """The paths of the keys that are there twice."""
+    if isinstance(data, dict):
+        if isinstance(data, _Ambiguous):
+            yield from (f"{path}.{name}" if path else name for name in data.twice)
+        for name, value in data.items():
+            if isinstance(value, dict | list):
+                yield from _written_twice(value, f"{path}.{name}" if path else name)
+    elif isinstance(data, list):
+        for i, value in enumerate(data):
+            if isinstance(value, dict | list):
+                yield from _written_twice(value, f"{path}[{i}]")
+
+
+def _is_flat(data: Any) -> bool:
+    """Whether nothing is nested deeper than a field can be."""
+    level = [data]
+    for _ in range(DEPTH):
+        inside = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [value for part in inside for value in part if isinstance(value, dict | list)]
+        if not level:
+            return True
+    return False
+
+
+def _too_long(path: Path, text: str) -> Problem | None:
+    """What to say of a number that is too long to be read."""
+    names = {line: ".".join(steps) for steps, line in _lines(text)}
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := _LONG.search(line):
+            key = _JSON_KEY.search(line[: found.start()])
+            name = key[1] if key else names.get(number, "")
+            digits = len(found[0].replace("_", ""))
+            return Problem(name, too_long(digits), f"{path.name}:{number}")
+    return None
 
 
 def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:

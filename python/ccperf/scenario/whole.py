@@ -17,6 +17,7 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+from pydantic_core import PydanticSerializationError
 
 from ccperf import _native
 from ccperf.algorithms.user_code import names
@@ -37,6 +38,7 @@ from ccperf.scenario.flows import Flow, Ping
 from ccperf.scenario.links import Change, Failure, Fault, Link
 from ccperf.scenario.outages import for_good
 from ccperf.scenario.problems import problem, without_wrong
+from ccperf.scenario.readable import unreadable
 from ccperf.scenario.recording import RecordingOptions
 from ccperf.scenario.workload import Stack, Workload
 
@@ -105,6 +107,17 @@ class Scenario(Model):
     ) -> Scenario:
         if isinstance(data, Scenario):
             return handler(data)
+        try:
+            return cls._checked(data, handler, info)
+        except (ScenarioError, ValueError, RecursionError):
+            if problems := unreadable(data):
+                raise ScenarioError(problems) from None
+            raise
+
+    @classmethod
+    def _checked(
+        cls, data: Any, handler: ModelWrapValidatorHandler[Scenario], info: ValidationInfo
+    ) -> Scenario:
         problems: list[Problem] = []
         data = flow_trace.expanded(data, Path((info.context or {}).get("folder") or ""))
         try:
@@ -124,7 +137,7 @@ class Scenario(Model):
         if problems:
             raise ScenarioError(problems)
         for text in _surprises(scenario):
-            warnings.warn(text, ScenarioWarning, stacklevel=3)
+            warnings.warn(text, ScenarioWarning, stacklevel=4)
         return scenario
 
     def __repr__(self) -> str:
@@ -252,7 +265,10 @@ class Scenario(Model):
 
     @cached_property
     def _canonical(self) -> str:
-        return _native.canonical(self.model_dump_json())
+        try:
+            return _native.canonical(self.model_dump_json())
+        except PydanticSerializationError:
+            raise ScenarioError(unreadable(self)) from None
 
     @cached_property
     def _lowered(self) -> str:
