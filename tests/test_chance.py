@@ -68,6 +68,17 @@ def test_what_draws_is_seen(settings: dict[str, Any]) -> None:
     assert said
 
 
+@pytest.mark.parametrize(("loss", "is_random"), [(0.02, True), (1, False)])
+def test_a_node_that_loses_some_packets_draws(loss: float, is_random: bool) -> None:
+    given = dumbbell(rate="16Mbps", qlen="30p", rtts="15ms", cc="TcpNewReno", stop_time="6s")
+    faults = [{"node": given.links[0].ends[0], "loss": loss, "start": "1s"}]
+    one, other = (
+        Scenario.model_validate({**given.canonical(), "faults": faults, "seed": seed})
+        for seed in (1, 2)
+    )
+    assert (outcome(one) != outcome(other)) == draws(one.canonical()) == is_random
+
+
 def test_what_draws_nothing_is_seen() -> None:
     application = {"type": "OnOff", "rate": "9Mbps"}
     changes = [{"time": "1s", "rate": "8Mbps"}]

@@ -67,6 +67,14 @@ def test_where_pairs_do_not_vary_though_runs_do_their_signs_are_counted() -> Non
     assert difference([2.0] * 3, [2.0] * 3).direction == "equal"
 
 
+def test_as_many_signs_tell_that_a_constant_difference_is_within_the_margin() -> None:
+    five, six = (
+        difference([1000.0 + i for i in range(n)], [1001.0 + i for i in range(n)]) for n in (5, 6)
+    )
+    assert (five.basis, five.direction, five.more_seeds) == ("sign test", "unknown", 1)
+    assert (six.basis, six.direction, six.is_shown) == ("sign test", "equal", True)
+
+
 def test_what_no_seed_changes_is_exact() -> None:
     found = difference([5.0, 5.0], [6.0, 6.0], "ratio", is_exact=True)
     assert (found.basis, found.p, found.interval) == ("exact", None, None)

@@ -15,7 +15,7 @@ from ccperf.api import score as api
 from ccperf.errors import UsageError
 from ccperf.evidence import score as formula
 from ccperf.evidence.cells import Cell, Point
-from ccperf.experiments.catalogue import REGISTRY
+from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.runs.metrics import metric_named
 from ccperf.store import Store
 
@@ -112,13 +112,31 @@ def test_no_factor_counts_more_than_a_failure() -> None:
     assert gains("incast", cell(mean_fct_l4=(1.0, 1.0)), slow)["mean_fct_l4"] == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", NAMED)
 def test_every_headline_has_a_direction_and_a_scale(name: str) -> None:
-    for headline in REGISTRY[name].answer.metrics:
+    for headline in answer(name).metrics:
         metric = metric_named(headline)
         assert metric.better
         has_ends = metric.unit == "%" or "fairness" in headline
-        assert metric.kind == "count" or metric.effect == "ratio" or has_ends, headline
+        is_delay = metric.unit in ("s", "ms", "us")
+        assert metric.kind == "count" or metric.effect == "ratio" or has_ends or is_delay, headline
+
+
+@pytest.mark.parametrize(
+    ("experiment", "metric", "unit"),
+    [("bbr_draft", "p99_sojourn_l2", 1e3), ("l4s", "tested.mean_est_qdelay_l4", 1.0)],
+)
+def test_delays_in_queues_count_by_their_size_whatever_their_unit(
+    experiment: str, metric: str, unit: float
+) -> None:
+    def gain(base: float, other: float) -> float:
+        one, two = (cell(**{metric: (value * unit,) * 2}) for value in (base, other))
+        return gains(experiment, one, two)[metric]
+
+    assert gain(19.0, 9.0) == pytest.approx(2.0)
+    assert gain(19.6364, 19.6431) == pytest.approx(1.0, abs=0.001)
+    assert gain(0.0, 1.0) == pytest.approx(0.5)
+    assert gain(-0.2, 1.0) == pytest.approx(0.5)
 
 
 # The number, of runs.

@@ -174,8 +174,12 @@ def _judged(
     if spread is None:
         return "one seed", None, None
     if not spread:
-        # n times the same sign has this probability if either sign is as likely.
-        return "sign test", 2.0 ** (1 - n) if mean else 1.0, 1.0 if mean else 0.0
+        # n times on the same side of 0, or of the margin, has this probability if either side is as
+        # likely.
+        alike = 2.0 ** (1 - n)
+        if not mean:
+            return "sign test", 1.0, 0.0
+        return "sign test", alike, alike if abs(mean) < margin else 1.0
     error = spread / math.sqrt(n)
     beyond = student.beyond((margin - abs(mean)) / error, n - 1) / 2
     p_equal = beyond if abs(mean) < margin else 1 - beyond

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 #: What a value counts that only one side has, and what no factor counts more than.
 WORST = 0.01
+_A_MILLISECOND = {"s": 1e-3, "ms": 1.0, "us": 1e3}
 #: An experiment, and a point of it without the algorithm under test.
 Place: TypeAlias = "tuple[str, tuple[tuple[str, str], ...]]"
 
@@ -114,15 +115,24 @@ def _value(cell: Cell | None, seed: int, metric: Metric) -> float | None:
 
 def _gain(metric: Metric, base: float, other: float) -> float:
     """How much better one value is than the other's: 0 if they are equal."""
-    if metric.kind == "count":
-        # It has no end, and is 0 often, from where there is no factor: one is added to both.
-        size = difference([base + 1], [other + 1], "ratio").size
+    if least := _added(metric):
+        size = difference([max(base, 0) + least], [max(other, 0) + least], "ratio").size
     else:
         size = difference([base], [other], metric.effect).size
         if metric.effect == "difference" and metric.unit == "%":
             size /= 100
     worst = math.log(WORST)
     return max(worst, min(-worst, size if metric.better == "higher" else -size))
+
+
+def _added(metric: Metric) -> float | None:
+    """What is added to both values: one to a count, a millisecond to a delay in queues.
+
+    Neither has an upper end, and both are often 0, from where there is no factor.
+    """
+    if metric.kind == "count":
+        return 1.0
+    return _A_MILLISECOND.get(metric.unit) if metric.effect == "difference" else None
 
 
 def of_experiments(found: Iterable[Part]) -> dict[str, dict[str, float]]:

@@ -39,6 +39,8 @@ def draws(scenario: Mapping[str, Any]) -> bool:
     changes = [*scenario.get("changes", ()), *scenario["links"]]
     if any(change.get("loss") for change in changes):
         return True
+    if any(0 < fault["loss"] < 1 for fault in scenario.get("faults", ())):
+        return True
     return any(map(_impairs, scenario["links"]))
 
 
