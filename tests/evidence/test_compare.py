@@ -6,15 +6,18 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import ccperf
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.evidence import cells, gate, text
 from ccperf.evidence.cells import Cell, Point
 from ccperf.evidence.compare import Comparison, compare, document
 from ccperf.experiments import catalogue
+from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends
 from ccperf.runs.result import Result
 from ccperf.store import Store
@@ -53,6 +56,34 @@ def test_points_that_differ_in_a_setting_or_a_backend_say_so(tmp_path: Path) -> 
         (("stop_time", "1s"), ("backend", "native")),
         (("stop_time", "2s"),),
         (("stop_time", "1s"), ("backend", "ns3")),
+    ]
+
+
+def test_runs_of_one_label_whose_flows_differ_are_points_of_their_own(tmp_path: Path) -> None:
+    """Nobody has drawn these starts, mixes and settings from the seed."""
+    plain, other = "TcpNewReno", "TcpBbr"
+    given = {"rate": "8Mbps", "qlen": "30p", "rtts": ["15ms"] * 2, "stop_time": "1s"}
+    with Store(tmp_path / "runs.db", "a") as store:
+        for seed, cc, more in (
+            (1, [plain, plain], {}),
+            (1, [plain, plain], {"starts": ["500ms"] * 2}),
+            (1, [plain, plain], {"starts": ["600ms"] * 2}),
+            (1, ["TcpCubic", "TcpCubic"], {}),
+            (2, [plain, other], {}),
+            (3, [plain, other], {}),
+            (4, [other, plain], {}),
+        ):
+            settings: Any = {**given, **more}
+            store.add(ccperf.simulate(dumbbell(cc=cc, seed=seed, label="mine", **settings)))
+    found = cells.read([tmp_path / "runs.db"])
+    texts = [(cell.algorithm, cell.point.text, [*cell.metrics]) for cell in found]
+    assert texts == [
+        (plain, "mine start=0s mix=2A", [1]),
+        (plain, "mine start=500ms mix=2A", [1]),
+        (plain, "mine start=600ms mix=2A", [1]),
+        ("TcpCubic", "mine start=0s mix=2A", [1]),
+        ("TcpNewReno,TcpBbr", "mine start=0s mix=1A+1B", [2, 3]),
+        ("TcpBbr,TcpNewReno", "mine start=0s mix=1A+1B", [4]),
     ]
 
 

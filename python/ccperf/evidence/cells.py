@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -237,18 +238,24 @@ def _described(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
 
 def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
     common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}
-    common["flows"] = [
-        {key: value for key, value in flow.items() if key not in _NOT_OF_THE_POINT}
-        for flow in scenario["flows"]
-    ]
     links = common["links"]
     if row.experiment:
+        common["flows"] = [
+            {key: value for key, value in flow.items() if key not in _NOT_OF_THE_POINT}
+            for flow in scenario["flows"]
+        ]
         moving = {change["link"] for change in scenario["changes"] if change["delay"]}
         # Where a delay moves, the first one is drawn as the others are.
         links = [{**one, "delay": ""} if one["name"] in moving else one for one in links]
         links = [{**link, "schedules": _times(link)} for link in links]
         common["changes"] = [
             {**change, "delay": change["delay"] is not None} for change in scenario["changes"]
+        ]
+    else:
+        common["mix"] = _mix(scenario["flows"])
+        common["flows"] = [
+            {**flow, "cc": flow["cc"]["attributes"] if flow.get("cc") else {}}
+            for flow in scenario["flows"]
         ]
     ways = (*scenario["flows"], *scenario.get("stacks", ()))
     used = {way["cc"]["type"] for way in ways if way.get("cc")}
@@ -263,6 +270,18 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
         links = _without(links, "forward", "reverse")
     common["links"] = links
     return common
+
+
+def _mix(flows: Iterable[Mapping[str, Any]]) -> str:
+    """Return which flows have the same algorithm, whichever it is: `3A+1B`."""
+    letters: dict[str | None, str] = {}
+    types = (flow["cc"]["type"] if flow.get("cc") else None for flow in flows)
+    several = groupby(letters.setdefault(name, _letter(len(letters))) for name in types)
+    return "+".join(f"{sum(1 for _ in of)}{letter}" for letter, of in several)
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else f"({place + 1})"
 
 
 def _times(link: Mapping[str, Any]) -> list[dict[str, Any]]:
