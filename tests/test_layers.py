@@ -126,6 +126,7 @@ scenario.profiles      : algorithms.releases errors
 scenario.workload      : scenario.added_delay scenario.fields
 scenario.flow_trace    : _native errors
 runs.metrics           : _native algorithms.registry errors scenario.canonical
+runs.sources           : _native runs.metrics
 present.figures        : _native algorithms.registry algorithms.user_code base.expression
                          base.libraries base.outputs base.wording errors runs.diagnoses runs.metrics
 present.notebook       : base.libraries errors present.figures
@@ -150,7 +151,7 @@ runs.backends          : _native algorithms algorithms.registry algorithms.relea
                          runs.recording scenario.canonical
 runs.result            : _native algorithms.user_code base.libraries base.wording errors
                          present.figures present.notebook runs.backends runs.diagnoses runs.metrics
-                         scenario.canonical
+                         runs.sources scenario.canonical
 present.citation       : algorithms.registry algorithms.releases base.expression base.prose
                          base.wording data experiments.catalogue runs.backends scenario.profiles
 evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
@@ -167,7 +168,7 @@ experiments.what_if    : _native base.expression errors experiments.grid experim
                          scenario
 campaign               : _native algorithms.roles algorithms.user_code base.interruption
                          base.wording errors present.notebook runs.backends runs.metrics
-                         runs.result scenario scenario.canonical scenario.chance store
+                         runs.result runs.sources scenario scenario.canonical scenario.chance store
 campaign.plan          : algorithms.registry base.expression campaign errors experiments.catalogue
                          experiments.grid
 present.reproduce      : algorithms.roles algorithms.user_code base.expression errors
@@ -182,7 +183,7 @@ site                   : _native algorithms.registry algorithms.roles base.expre
                          base.prose base.wording data errors evidence experiments.catalogue
                          experiments.published experiments.what_if present.citation present.figures
                          present.reproduce runs.backends runs.diagnoses runs.metrics runs.result
-                         store verify
+                         runs.sources store verify
 api                    : algorithms.roles algorithms.user_code base.columns base.expression
                          base.libraries base.outputs base.wording campaign campaign.plan errors
                          evidence experiments.catalogue experiments.grid present.notebook
@@ -196,7 +197,7 @@ cli                    : _native algorithms.registry algorithms.releases algorit
                          evidence experiments.catalogue experiments.grid experiments.programs
                          experiments.topologies experiments.what_if present.citation
                          present.exporters present.figures present.reproduce runs.backends
-                         runs.diagnoses runs.metrics scenario scenario.differences
+                         runs.diagnoses runs.metrics runs.sources scenario scenario.differences
                          scenario.profiles scenario.toml site store verify
 __main__               : cli
 """

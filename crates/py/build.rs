@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// What a result depends on, and what is between the engine and the code of users (`plugin`).
-const PARTS: [&str; 4] = ["engine", "plugin", "scenario", "schema"];
+/// What a result depends on, and what is between the engine and the code of users (`plugin`).  What of the metrics is
+/// Python's is hashed there.
+const PARTS: [&str; 5] = ["engine", "metrics", "plugin", "scenario", "schema"];
 
 pub fn main() {
     let mut files = vec![Path::new("../engine/Cargo.toml").to_path_buf()];

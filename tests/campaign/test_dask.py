@@ -25,6 +25,7 @@ from ccperf.campaign.job import Job
 from ccperf.campaign.on_dask import Cluster, DaskExecutor
 from ccperf.errors import RunError, UsageError
 from ccperf.runs import backends
+from ccperf.runs.sources import sources_hash
 from ccperf.store import Store
 from user_scenarios import EXAMPLES, environment
 
@@ -128,7 +129,8 @@ def test_another_version_is_refused_before_the_first_run(
     cluster: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_native, "ENGINE_HASH", "0123456789abcdef")
-    with pytest.raises(UsageError, match=r"workers differ.*this is ccperf.*engine 0123456789ab"):
+    here = f"engine {sources_hash()[:12]}"
+    with pytest.raises(UsageError, match=rf"workers differ.*this is ccperf.*{here}"):
         Cluster(cluster.address, NATIVE)
 
 

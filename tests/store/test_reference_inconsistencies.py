@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -14,8 +15,9 @@ import pytest
 
 from ccperf import _native, campaign
 from ccperf.experiments.topologies.shorthand import dumbbell
-from ccperf.runs import backends
+from ccperf.runs import backends, sources
 from ccperf.runs.metrics import compute
+from ccperf.runs.result import run_id
 from ccperf.store import Store, StoreError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -84,7 +86,7 @@ def test_the_engine_is_known_by_its_sources_whoever_built_it_when() -> None:
     sources = [
         *(
             file
-            for crate in ("engine", "plugin", "scenario", "schema")
+            for crate in ("engine", "metrics", "plugin", "scenario", "schema")
             for file in (ROOT / "crates" / crate / "src").rglob("*.rs")
         ),
         ROOT / "crates/engine/Cargo.toml",
@@ -96,3 +98,17 @@ def test_the_engine_is_known_by_its_sources_whoever_built_it_when() -> None:
             digest.update(len(part).to_bytes(8, "little"))
             digest.update(part)
     assert digest.hexdigest() == _native.ENGINE_HASH
+
+
+def test_a_metric_that_is_defined_anew_makes_other_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its values may be others, so what is stored is not taken for what is asked for."""
+    folder = shutil.copytree(Path(sources.metrics.__file__).parent, tmp_path / "metrics")
+    scenario = dumbbell(rate="8Mbps", qlen="20p", rtts="15ms", cc="TcpCubic", stop_time="1s")
+    before = run_id(scenario, NATIVE)
+    assert sources.of_folder(folder) == sources._of_metrics()
+    with (folder / "link.py").open("a") as file:
+        file.write("\n")
+    monkeypatch.setattr(sources, "_of_metrics", lambda: sources.of_folder(folder))
+    assert run_id(scenario, NATIVE) != before

@@ -21,12 +21,13 @@ from ipaddress import IPv6Address
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ccperf import __version__, _native
+from ccperf import __version__
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.local import cores
 from ccperf.campaign.outcome import Failed, attempt
 from ccperf.errors import RunError, UsageError
 from ccperf.runs import backends
+from ccperf.runs.sources import sources_hash
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -66,7 +67,7 @@ class Software:
         one = backends.get(backend)
         missing = one.available()
         shown = f"{backend} missing: {missing}" if missing else f"{backend} {one.version}"
-        return cls(__version__, _native.ENGINE_HASH, shown)
+        return cls(__version__, sources_hash(), shown)
 
     def __str__(self) -> str:
         return f"ccperf {self.ccperf}, engine {self.engine[:12]}, {self.backend}"

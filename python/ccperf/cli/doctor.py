@@ -34,15 +34,16 @@ def command(
         return _database(db, mend, json)
     if mend:
         raise UsageError("--mend", "is of a database; name it by --db")
-    from ccperf import __version__, _native
+    from ccperf import __version__
     from ccperf.cli.show import recorded_engine
     from ccperf.cli.things import backends as list_backends
     from ccperf.runs import backends
+    from ccperf.runs.sources import sources_hash
 
     extras = {"figures": ("matplotlib", "jinja2"), "ns3": ("ns3",)}
     facts = {
         "ccperf": __version__,
-        "engine": _native.ENGINE_HASH[:16],
+        "engine": sources_hash()[:16],
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "C++ compiler": shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or "",

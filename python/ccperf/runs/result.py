@@ -15,6 +15,7 @@ from ccperf.base.wording import counted
 from ccperf.errors import UnknownKey, unknown
 from ccperf.runs import backends
 from ccperf.runs.metrics import METRICS, compute
+from ccperf.runs.sources import sources_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,7 @@ class Provenance:
     """
 
     ccperf_version: str
+    #: Of the sources of engine and metrics.
     engine_hash: str
     backend: str
     backend_version: str
@@ -286,9 +288,9 @@ def identify(scenario: Scenario, backend: Backend, contents: Contents | None = N
     """Return the identity of the run of `scenario` on `backend`.
 
     It depends on everything that the outcome depends on: the scenario (its label left out), the
-    backend with its version, the engine's sources, and the content of the user's code if there is
-    some, but not on where that lies.  Files that `contents` has read are not read again.  Raises
-    what :func:`ccperf.runs.backends.user_code` does.
+    backend with its version, the sources of engine and metrics, and the content of the user's code
+    if there is some, but not on where that lies.  Files that `contents` has read are not read
+    again.  Raises what :func:`ccperf.runs.backends.user_code` does.
     """
     return Identity.of(*identity_text(scenario, backend, contents))
 
@@ -310,7 +312,7 @@ def identity_text(
     identity = {
         "scenario": canonical,
         "backend": [backend.name, backend.version],
-        "engine": _engine_hash(),
+        "engine": sources_hash(),
     }
     return canonical_json(identity), digests
 
@@ -325,7 +327,7 @@ def provenance(scenario: Runnable, backend: Backend, identity: Identity) -> Prov
     called = labels(list(identity.user_code))
     return Provenance(
         ccperf_version=__version__,
-        engine_hash=_engine_hash(),
+        engine_hash=sources_hash(),
         backend=backend.name,
         backend_version=backend.version,
         scenario_hash=scenario.hash,
@@ -344,12 +346,6 @@ def title(experiment: str | None, parameters: Mapping[str, Any]) -> str:
     if not experiment:
         return ""
     return " ".join([experiment, *(f"{name}={value}" for name, value in parameters.items())])
-
-
-def _engine_hash() -> str:
-    from ccperf import _native
-
-    return str(_native.ENGINE_HASH)
 
 
 def _metric_table(table: Mapping[str, Mapping[str, float]]) -> str:

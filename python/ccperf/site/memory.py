@@ -26,6 +26,7 @@ from ccperf.evidence.cells import Record, record
 from ccperf.runs import backends
 from ccperf.runs.metrics import METRICS, SIZE_CLASSES
 from ccperf.runs.result import Provenance
+from ccperf.runs.sources import sources_hash
 from ccperf.site import copies
 from ccperf.store import DamagedRun, RunRow, Store
 
@@ -252,7 +253,7 @@ _COMMON = json.dumps(
         "cc": ["TcpCubic"],
         "provenance": {
             "ccperf_version": __version__,
-            "engine_hash": _native.ENGINE_HASH,
+            "engine_hash": sources_hash(),
             "backend": backends.DEFAULT,
             "backend_version": __version__,
             "scenario_hash": "",

@@ -22,7 +22,8 @@ _LEAST_WINDOWS = 3
 #: Of a second: Jain's index, and what is in it.
 _INDEX = "(sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2)"
 _WHERE = (
-    "y_i(t_k) = mean of throughput_l4 of flow i over (t_k - 1 s, t_k], T = start of the last flow"
+    "y_i(t_k) = mean of throughput_l4 of flow i over (t_j, t_k], samples a second apart (in whole"
+    " intervals, the nearest), T = start of the last flow"
 )
 
 
@@ -30,7 +31,7 @@ _WHERE = (
     "network",
     unit="s",
     better="lower",
-    formula=f"min t_k - T, t_k >= T + 1 s, with {_INDEX} >= 0.9; {_WHERE}",
+    formula=f"min t_k - T, t_j >= T, with {_INDEX} >= 0.9; {_WHERE}",
     steady=False,
     asked_with="mean_jains_fairness_1s_l4",
 )
@@ -38,8 +39,9 @@ def convergence_time_l4(flows: FlowSeries) -> float:
     """Time from the start of the last flow until the throughputs of the last second are fair.
 
     Fair is Jain's index of 0.9: for two flows shares of 2 to 1, the delta-fair convergence time of
-    RFC 5166 (section 2.3.3) with delta = 1/3; it is never less than that second. Where it does not
-    happen while all flows send, it is never: absent, though mean_jains_fairness_1s_l4 is there.
+    RFC 5166 (section 2.3.3) with delta = 1/3; it is never less than that second, which is 0.99 s in
+    intervals of 30 ms. Where it does not happen while all flows send, it is never: absent, though
+    mean_jains_fairness_1s_l4 is there.
     Both are absent for one flow, for flows that end by themselves, and where all flows send
     together for less than 3 s.
     """
@@ -55,7 +57,7 @@ def convergence_time_l4(flows: FlowSeries) -> float:
     unit="1",
     better="higher",
     effect="difference",
-    formula=f"mean over k, t_k >= T + 1 s, of {_INDEX}; {_WHERE}",
+    formula=f"mean over k, t_j >= T, of {_INDEX}; {_WHERE}",
     steady=False,
 )
 def mean_jains_fairness_1s_l4(flows: FlowSeries) -> float:
