@@ -21,6 +21,7 @@ from ccperf.cli.app import invoke
 from ccperf.cli.commands import COMMANDS
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.experiments.published import published
+from ccperf.present.figures import FIGURES, OF_RECORDINGS
 from ccperf.site import Built
 
 ECN = next(page for page in published() if page.experiment == "ecn")
@@ -366,6 +367,15 @@ def test_everything_listed_can_be_shown(ccperf: Any, kind: str) -> None:
         assert by_kind.status == 0
         assert entry["name"] in by_kind.out
         assert ccperf("show", entry["name"], "--json").json
+
+
+def test_show_explains_a_figure_as_pages_do(ccperf: Any) -> None:
+    assert "ticks are intervals" in " ".join(ccperf("show", "figure", "window").out.split())
+    for kinds in (FIGURES, OF_RECORDINGS):
+        for name, kind in kinds.items():
+            shown = ccperf("show", "figure", name)
+            assert kind.caption
+            assert kind.caption in " ".join(shown.out.split())
 
 
 def test_show_puts_both_names_side_by_side(ccperf: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ccperf.base.outputs import FIGURES, whole
+from ccperf.base.outputs import FIGURES, file_name, several, whole
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from user_scenarios import AQM, LINE, SCENARIO
@@ -182,3 +182,19 @@ def test_a_full_disk_leaves_no_half_figure(
         assert invoke(plot) == 1
         assert "cannot be written" in capsys.readouterr().err
     assert not list(Path().glob("*time_series*"))
+
+
+def test_long_names_of_files_differ_where_their_middle_does() -> None:
+    names = [file_name(["a" * 100, middle * 90, "window"]) for middle in "xy"]
+    assert len({*names}) == 2
+    assert all(len(name) <= 180 and name.endswith("_window") for name in names)
+    assert file_name(["aqm", "k=1", "window"]) == "aqm_k-1_window"
+
+
+def test_many_algorithms_have_a_short_name_that_tells_them_from_others() -> None:
+    four = ["TcpCubic", "TcpBbr", "TcpVegas", "TcpBic"]
+    assert several(four) == four
+    (*first, more), (*_, other) = several([*four, "TcpHtcp"]), several([*four, "TcpLp"])
+    assert first == four[:3]
+    assert more.startswith("and-2-more-")
+    assert more != other

@@ -124,17 +124,42 @@ def test_a_sweep_has_one_figure_for_each_other_parameter_and_metric(plot: Plot) 
     assert status == 0
     # They come in the order in which the runs finished.
     assert sorted(names) == [
-        f"aqm_qdisc-{qdisc}_{metric}_over_k.svg"
+        f"aqm_qdisc-{qdisc}_TcpBbr_TcpCubic_{metric}_over_k.svg"
         for qdisc in ("CoDelQueueDisc", "FifoQueueDisc")
         for metric in ("mean_srtt_l4", "total_qdisc_drops_l2")
     ]
+
+
+def test_a_sweep_of_other_algorithms_has_another_file(plot: Plot) -> None:
+    swept = ("--sweep", "k", "--metric", "mean_srtt_l4", "--qdisc", "codel")
+    names = [plot(*swept, "--cc", cc)[1] for cc in ("cubic", "bbr", "cubic,bbr", "bbr,cubic")]
+    one, other, both, turned = names
+    assert both == turned
+    assert len({*one, *other, *both}) == 3
+
+
+def test_what_has_one_value_only_is_left_out_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for k, qdisc in (("1,2", "codel"), ("1", "fifo")):
+        made = ["run", "aqm", "--cc", "cubic", "--k", k, "--qdisc", qdisc, "--stop-time", "500ms"]
+        assert invoke([*made, "--db", "k.db"]) == 0
+    capsys.readouterr()
+    swept = ["plot", "--db", "k.db", "--sweep", "k", "--metric", "mean_srtt_l4", "--format", "svg"]
+    assert invoke(swept) == 0
+    shown = capsys.readouterr()
+    assert shown.out.split() == ["aqm_qdisc-CoDelQueueDisc_TcpCubic_mean_srtt_l4_over_k.svg"]
+    assert "not drawn: mean_srtt_l4 of aqm qdisc=FifoQueueDisc" in shown.err
+    assert invoke([*swept, "--qdisc", "fifo"]) == 2
+    assert "--sweep: mean_srtt_l4 of aqm qdisc=FifoQueueDisc" in capsys.readouterr().err
 
 
 def test_what_is_chosen_and_nothing_else_is_drawn_as_its_experiment_declares(plot: Plot) -> None:
     status, names, _ = plot("--experiment", "aqm")
     assert status == 0
     assert sorted(names) == [
-        f"aqm_qdisc-{qdisc}_mean_srtt_l4_over_k.svg"
+        f"aqm_qdisc-{qdisc}_TcpBbr_TcpCubic_mean_srtt_l4_over_k.svg"
         for qdisc in ("CoDelQueueDisc", "FifoQueueDisc")
     ]
 
@@ -216,6 +241,8 @@ def test_completion_times_of_several_seeds_are_one_curve(
     [
         ([*POINT, "--figure", "time_series", "--panel", "rtt"], "--panel: unknown panel"),
         ([*POINT, "--figure", "time_series", "--bin", "1ms"], "--bin: is shorter than"),
+        ([*POINT, "--figure", "time_series", "--bin", "1h"], "--bin: `1h` must be shorter"),
+        ([*POINT, "--figure", "window", "--bin", "1s"], "whose samples end at 0.99 s"),
         ([*POINT, "--figure", "distribution", "--bin", "1s"], "--bin: `distribution` is not"),
         ([*POINT, "--width", "3px"], "--width: `3px` is no length"),
         ([*POINT, "--height", "0"], "--height: `0` is no length"),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ccperf
 from ccperf.cli.app import invoke
-from ccperf.evidence import cells
+from ccperf.evidence import cells, sweeps
 from ccperf.evidence.compare import compare
 from ccperf.evidence.text import remarks
 from ccperf.runs.metrics import METRICS
@@ -70,6 +72,33 @@ def test_the_command_line_prints_never(database: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr()
     assert "never here" in out.out
     assert f"never: {TIME} of TcpBbr" in out.out + out.err
+
+
+def test_a_figure_says_what_never_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    # Beside a BBR of twice its round trip CUBIC does not come to half with this seed.
+    database = tmp_path / "runs.db"
+    with Store(database, "a") as store:
+        for rtts in ("[40ms,40ms]", "[40ms,80ms]", "[80ms,40ms]"):
+            point = {**POINT, "against": "bbr", "buffer": "4", "rtts": rtts}
+            store.add(ccperf.run("competition", cc="cubic", seed=2, **point))
+    lost = [
+        dict(cell.point.parameters)["rtts"]
+        for cell in cells.read([database])
+        if TIME not in cell.metrics[2]
+    ]
+    assert lost == ["[40ms,80ms]"]
+    words = ["plot", "--db", str(database), "--sweep", "rtts", "--metric", TIME, "--format", "svg"]
+    assert invoke([*words, "--output", str(tmp_path), "--json"]) == 0
+    (figure,) = json.loads(capsys.readouterr().out)
+    said = "Never within the run: TcpCubic at [40ms,80ms]."
+    assert figure["notes"] == [said]
+    assert figure["shows"].endswith(said)
+    assert invoke([*words, "--output", str(tmp_path)]) == 0
+    assert said in capsys.readouterr().err
+    (drawn,) = sweeps.sweeps(cells.read([database]), "rtts", [TIME])[0].values()
+    (series,) = drawn.panels[0].series
+    assert np.isnan(series.y).tolist() == [False, True, False]
 
 
 def test_seeds_that_draw_delays_are_repetitions_of_one_point(tmp_path: Path) -> None:

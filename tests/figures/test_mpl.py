@@ -14,7 +14,17 @@ import numpy as np
 import pytest
 
 from ccperf.errors import UsageError
-from ccperf.present.figures import FIGURES, Figure, describe, save
+from ccperf.present.figures import (
+    FIGURES,
+    Axis,
+    Figure,
+    Panel,
+    Series,
+    Subject,
+    adjusted,
+    describe,
+    save,
+)
 from ccperf.present.figures.figure import MANY_FLOWS
 from recordings import Dumbbell
 from sawtooth import Sawtooth
@@ -136,6 +146,36 @@ def test_flows_differ_in_colour_and_in_marker(flows: int) -> None:
     styles = styles_of(flows)
     assert len({style["color"] for style in styles}) == flows
     assert len({style["marker"] for style in styles}) == flows
+
+
+def test_the_legend_explains_dashes_and_ticks() -> None:
+    """In the colour of the flow, or in none where there are several."""
+    for flows, colour in ((1, "#0072b2"), (5, "#555555")):
+        with mpl.settings():
+            canvas = mpl.draw(figure("window", flows))
+        (legend,) = canvas.legends
+        named = [text.get_text() for text in legend.get_texts()]
+        found = dict(zip(named, legend.get_lines(), strict=True))
+        assert named[-2:] == ["ssthresh", "retransmissions"]
+        assert len(named) == 2 + (flows if flows > 1 else 0)
+        assert found["ssthresh"].get_linestyle() == "--"
+        assert found["retransmissions"].get_marker() == "|"
+        assert {found[name].get_color() for name in named[-2:]} == {colour}
+
+
+def test_two_kinds_of_ticks_are_as_different_in_the_legend_as_in_the_panel() -> None:
+    series = [
+        Series(np.array([1.0]), np.array([1.0]), "ticks", "subject", rank=rank, label=label)
+        for rank, label in enumerate(("drops", "marks"))
+    ]
+    panel = Panel(Axis("Time", "s"), Axis("Queue", "packets"), tuple(series))
+    drawn = Figure("queue", "Queue", "Ticks.", (panel,), (Subject("a"),))
+    with mpl.settings():
+        (legend,) = mpl.draw(drawn).legends
+    drops, marks = legend.get_lines()
+    assert marks.get_markersize() == 2 * drops.get_markersize()
+    words = adjusted(drawn, labels={"drops": "lost packets"})
+    assert [key.label for key in words.keys] == ["lost packets", "marks"]
 
 
 def test_many_flows_differ_in_colour_and_are_named_by_a_bar() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import ccperf
 from ccperf.errors import UsageError
-from ccperf.present.figures import FIGURES, Figure, adjusted, describe, overlay
+from ccperf.present.figures import FIGURES, Figure, Series, adjusted, describe, overlay
 from ccperf.present.figures.palette import looks_of
 from sawtooth import Sawtooth
 
@@ -23,6 +26,8 @@ def test_every_subject_of_every_run_is_drawn_and_named_by_its_run(name: str) -> 
     assert both.entries == ("cubic", "bbr")
     # Flows, or the one bottleneck of each run.
     first, second = (1, 1) if name == "queue" else (2, 3)
+    # All flows of a run are one operating point.
+    kept = (0, first) if name == "in_flight" else range(first + second)
     assert [subject.run for subject in both.subjects] == ["cubic"] * first + ["bbr"] * second
     assert both.entry_of == (0,) * first + (1,) * second
     for index, panel in enumerate(both.panels):
@@ -31,8 +36,8 @@ def test_every_subject_of_every_run_is_drawn_and_named_by_its_run(name: str) -> 
             for series in panel.series
             if series.role == "subject" and series.shape != "ticks" and not series.is_dashed
         ]
-        assert [series.subject for series in drawn] == list(range(first + second))
-        for series in drawn[first:]:
+        assert [series.subject for series in drawn] == list(kept)
+        for series in drawn[len(kept) // 2 :]:
             assert any(series.y is one.y for one in parts["bbr"].panels[index].series)
 
 
@@ -77,3 +82,46 @@ def test_a_bottleneck_alone_looks_like_the_algorithm_of_its_flows() -> None:
     run = ccperf.run("aqm", cc="bbr", k=2, qdisc="fifo", stop_time="500ms")
     queue = describe("queue", run.scenario, run.recording)
     assert queue.own_looks == looks_of(["TcpBbr"])
+
+
+def test_the_operating_points_of_several_flows_stand_beside_the_optimum_of_all() -> None:
+    """A flow of five is far from what is optimal for all five, however good its algorithm is."""
+    parts = {"TcpCubic": figure("in_flight", 5), "TcpBbr": figure("in_flight", 5)}
+    parts["TcpBbr"] = stretched(parts["TcpBbr"])
+    both = overlay(parts)
+    for index, panel in enumerate(both.panels):
+        roles = [series.role for series in panel.series]
+        assert roles == ["subject", "subject", "ideal", "optimum"]
+        (joint,) = (s for s in parts["TcpCubic"].panels[index].series if s.role == "joint")
+        assert panel.series[0].y.tolist() == joint.y.tolist()
+        assert both.entry_of[panel.series[1].subject] == 1
+        # The ideal curve goes as far as that of the run that fills the network most.
+        assert panel.series[2].x[-1] == panel.x.upper
+    assert both.notes == ("Each point: all flows of a run together.",)
+    assert both.notes[0] in both.alt
+
+
+def test_the_ideal_of_another_network_is_not_drawn() -> None:
+    both = overlay({"a": figure("in_flight"), "b": figure("in_flight", rate_bps=64_000_000)})
+    assert {series.role for series in both.panels[0].series} == {"subject"}
+
+
+def stretched(figure: Figure) -> Figure:
+    """The same with a run that fills the network more: what is ideal goes on along its line."""
+
+    def further(series: Series) -> Series:
+        if series.role != "ideal":
+            return series
+        slope = (series.y[-1] - series.y[-2]) / (series.x[-1] - series.x[-2])
+        x = np.append(series.x[:-1], 2 * series.x[-1])
+        return replace(series, x=x, y=np.append(series.y[:-1], series.y[-1] + slope * x[-1] / 2))
+
+    panels = tuple(
+        replace(
+            panel,
+            x=replace(panel.x, upper=2 * (panel.x.upper or 0)),
+            series=tuple(map(further, panel.series)),
+        )
+        for panel in figure.panels
+    )
+    return replace(figure, panels=panels)

@@ -131,3 +131,59 @@ def test_names_of_an_axis_stay_within_the_figure() -> None:
             if not text.get_rotation()
         ]
         assert all(a.x1 < b.x0 for a, b in itertools.pairwise(flat)), count
+
+
+GAP = {"TcpCubic": [(1.0, 16.0, 1.0), (2.0, 17.0, 1.0), (3.0, np.nan, None), (4.0, 62.0, 2.0)]}
+
+
+def test_a_line_breaks_where_runs_have_no_value_and_the_figure_says_so() -> None:
+    said = "Never within the run: TcpCubic at 3."
+    figure = sweep(METRICS["mean_srtt_l4"], Axis("k"), GAP, notes=[said])
+    (panel,) = figure.panels
+    assert data_limits(panel, "y") == (15.0, 64.0)
+    # A mean that no line reaches has a marker, also of one algorithm alone.
+    assert marked(panel.series[0], panel, figure) == [3]
+    drawn = svg.draw(figure)
+    ((line,), (band, bar)) = (
+        re.findall(r'<path class="l c0" d="([^"]*)"', drawn),
+        re.findall(r'<path class="[bn] c0(?: f)?" d="([^"]*)"', drawn),
+    )
+    assert line.count("M") == 2
+    assert band.count("M") == 2
+    # A band of one point would have no width.
+    assert re.fullmatch(r"M\d+ \d+V\d+", bar)
+    assert figure.notes == (said,)
+    assert figure.alt.endswith(said)
+
+
+def test_papers_break_the_line_and_say_it_beneath() -> None:
+    pytest.importorskip("matplotlib")
+    from ccperf.present.figures import mpl
+
+    said = "Never within the run: " + "; ".join(f"Tcp{i} at [40ms,{i}ms]" for i in range(8)) + "."
+    with mpl.settings():
+        canvas = mpl.draw(sweep(METRICS["mean_srtt_l4"], Axis("k"), GAP, notes=[said]))
+        (axes,) = canvas.axes
+        (text,) = [each for each in canvas.texts if "Never" in each.get_text()]
+        box = text.get_window_extent()
+        assert " ".join(text.get_text().split()) == said
+        assert box.x0 >= 0
+        assert box.x1 <= canvas.bbox.x1
+        assert box.y0 >= 0
+        assert box.y1 <= axes.xaxis.label.get_window_extent().y0
+    line, marker = axes.lines
+    assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False]
+    assert marker.get_ydata().tolist() == [62.0]
+
+
+def test_one_point_with_a_value_is_no_sweep() -> None:
+    lines = {"TcpCubic": [(1.0, 2.0, 0.1), (2.0, np.nan, None)]}
+    with pytest.raises(UsageError, match="fewer than two"):
+        sweep(METRICS["mean_srtt_l4"], Axis("k"), lines)
+
+
+def test_over_words_what_has_no_value_has_no_point() -> None:
+    lines = {"TcpCubic": [(0.0, 16.0, 1.0), (1.0, np.nan, None), (2.0, 3.0, 1.0)]}
+    words = Axis("qdisc", labels=("a", "b", "c"), is_category=True)
+    (panel,) = sweep(METRICS["mean_srtt_l4"], words, lines).panels
+    assert panel.series[0].x.tolist() == [0, 2]

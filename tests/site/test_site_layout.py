@@ -338,6 +338,33 @@ def test_runs_beside_each_other_look_the_same_in_all_figures(
     assert len(drawn) > 3
 
 
+def test_a_line_and_its_band_break_where_there_is_no_value(browser: Browser, folder: Path) -> None:
+    """Of one algorithm alone, too, whose last mean then has a marker and a bar."""
+    opened(browser, next(folder.glob("runs/*/index.html")), 1280)
+    numbers = "{ x: [1, 2, 3, 4], y: [16, 17, null, 62], half: [1, 1, 0, 2] }"
+    drawn = browser.evaluate(
+        f"""(() => {{
+             const axis = {{ label: "k", unit: "", lower: null, upper: null }};
+             const series = {{ ...{numbers}, shape: "line", role: "subject", subject: 0 }};
+             const host = document.createElement("div");
+             document.querySelector("main").append(host);
+             new ccperf.Plot(host, {{
+               name: "sweep", title: "", alt: "", roles: [], subjects: [{{ name: "a", run: "" }}],
+               panels: [{{ x: axis, y: axis, series: [series], lines: [] }}],
+             }});
+             const paths = (kind) => [...host.querySelectorAll(`.area path.${{kind}}`)]
+               .map((path) => path.getAttribute("d"));
+             const kinds = ["line", "band", "stroke", "mark"];
+             return Object.fromEntries(kinds.map((kind) => [kind, paths(kind)]));
+           }})()"""
+    )
+    (line,), (band,), (bar,), (mark,) = (drawn[kind] for kind in ("line", "band", "stroke", "mark"))
+    assert line.count("M") == 2
+    assert band.count("M") == 1
+    assert bar.count("L") == 1
+    assert mark.count("M") == 1
+
+
 @pytest.mark.parametrize(
     "names",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,8 @@ from ccperf.errors import UsageError
 if TYPE_CHECKING:
     from ccperf.runs.result import Result
 
+#: File names are no longer, and name no more algorithms.
+_LONGEST, _SEVERAL = 180, 4
 #: How much of a file's beginning and end is looked at to recognise it.
 _LOOK = 64 * 1024
 
@@ -74,8 +77,26 @@ def stem(result: Result) -> str:
 
 
 def file_name(words: Iterable[object]) -> str:
-    """Words as one name of a file, without a suffix: letters, digits, hyphens and points."""
-    return "_".join(re.sub(r"[^A-Za-z0-9._-]+", "-", str(word)).strip("-.") for word in words)[:180]
+    """Words as one name of a file, without a suffix: letters, digits, hyphens and points.
+
+    A long one has a digest in place of its middle, so that two never share a file.
+    """
+    name = "_".join(re.sub(r"[^A-Za-z0-9._-]+", "-", str(word)).strip("-.") for word in words)
+    return name if len(name) <= _LONGEST else f"{name[:120]}-{digest(name)}-{name[-50:]}"
+
+
+def several(names: Sequence[str]) -> list[str]:
+    """Several names as words of a file's name: of more than four the first ones, and a digest of
+    all."""
+    if len(names) <= _SEVERAL:
+        return list(names)
+    kept = _SEVERAL - 1
+    return [*names[:kept], f"and-{len(names) - kept}-more-{digest(chr(10).join(names))}"]
+
+
+def digest(text: str) -> str:
+    """Six letters and digits that tell a text from others."""
+    return hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
 def packets(path: Path) -> Kind:

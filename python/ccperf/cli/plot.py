@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ccperf.cli.choice import Choice, Parameters, named
 from ccperf.cli.options import Folder, Json, databases, load_runs, writable_folder
-from ccperf.cli.output import print_json, say
+from ccperf.cli.output import note, print_json, say
 from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError, unknown
 
@@ -149,7 +149,9 @@ def command(
     elif chosen:
         if look.sum:
             raise UsageError("--sum", "is for figures over time, not for metrics")
-        drawn = sweeps.sweeps(chosen, sweep, metrics_named(metric, "--metric"), base)
+        drawn, left_out = sweeps.sweeps(chosen, sweep, metrics_named(metric, "--metric"), base)
+        for words in left_out:
+            note(f"not drawn: {words}")
         _save(drawn, formats, output, look, json)
         return
     ids = named(runs, choice, parameters, databases(db))
@@ -193,7 +195,7 @@ def _overlays(results: Sequence[Result], names: Sequence[str], look: Look) -> di
 
     Where runs of several seeds can be taken together (completion times), they are.
     """
-    from ccperf.base.outputs import file_name
+    from ccperf.base.outputs import file_name, several
     from ccperf.present import figures
 
     common = [results[0].experiment or "runs", *_point(results)]
@@ -209,7 +211,7 @@ def _overlays(results: Sequence[Result], names: Sequence[str], look: Look) -> di
             or _described(name, of[0], look)
             for label, of in alike.items()
         }
-        drawn[file_name([*common, *list(alike)[:4], name])] = figures.overlay(described)
+        drawn[file_name([*common, *several(list(alike)), name])] = figures.overlay(described)
     return drawn
 
 
@@ -286,6 +288,8 @@ def _save(
         if not json:
             for path in targets[name]:
                 say(path)
+            for words in figure.notes:
+                note(f"{figure.name}: {words}")
     if json:
         print_json(
             [
@@ -293,6 +297,7 @@ def _save(
                     "figure": figure.name,
                     "title": figure.title,
                     "shows": figure.alt,
+                    "notes": list(figure.notes),
                     "files": [str(path) for path in targets[name]],
                 }
                 for name, figure in drawn.items()

@@ -344,9 +344,9 @@ def _listed(kind: str, name: str) -> tuple[dict[str, Any], str]:
         raise UsageError(kind, unknown(kind, name, entries))
     thing = entries[name]
     lines = [f"{fact}: {value}" for fact, value in thing.facts.items()]
-    return {"name": name, **thing.facts, "summary": thing.summary}, "\n".join(
-        [name, _wrapped(thing.summary), *lines]
-    )
+    caption = {"caption": thing.caption} if thing.caption else {}
+    parts = [name, _wrapped(thing.summary), *lines, *map(_wrapped, caption.values())]
+    return {"name": name, **thing.facts, "summary": thing.summary, **caption}, "\n".join(parts)
 
 
 def _run(result: Result) -> tuple[dict[str, Any], str]:

@@ -19,6 +19,8 @@ class Thing:
     summary: str
     #: Further columns, the same for all of a kind.
     facts: dict[str, Any] = field(default_factory=dict)
+    #: What `show` says besides.
+    caption: str = ""
 
 
 def experiments() -> list[Thing]:
@@ -91,9 +93,9 @@ def metrics() -> list[Thing]:
 def figures() -> list[Thing]:
     from ccperf.present.figures import FIGURES, OF_RECORDINGS
 
-    titles = {name: kind.title for name, kind in FIGURES.items()}
-    titles |= {name: kind.title for name, kind in OF_RECORDINGS.items()}
-    return [Thing(name, title) for name, title in titles.items()]
+    found = [Thing(name, kind.title, caption=kind.caption) for name, kind in FIGURES.items()]
+    others = OF_RECORDINGS.items()
+    return [*found, *(Thing(name, kind.title, caption=kind.caption) for name, kind in others)]
 
 
 def profiles() -> list[Thing]:

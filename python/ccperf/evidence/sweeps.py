@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ccperf import _native
-from ccperf.base.outputs import file_name
+from ccperf.base.outputs import file_name, several
 from ccperf.errors import UsageError, unknown
 from ccperf.evidence.chosen import Algorithms
 from ccperf.evidence.compare import common_seeds
@@ -16,6 +16,7 @@ from ccperf.evidence.summary import summarise
 from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present import figures
 from ccperf.present.figures import Axis
+from ccperf.present.figures.sweep import has_line
 from ccperf.runs.metrics import metric_named
 
 if TYPE_CHECKING:
@@ -24,14 +25,16 @@ if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell, Point
     from ccperf.present.figures import Figure
 
-#: At the value of the x axis: the mean over seeds, and the half width of its interval.
-_Spot = tuple[float, float, float | None]
+#: At the value of the x axis: the mean over seeds, and the half width of its interval. NaN where
+#: runs have no value.
+_Spot: TypeAlias = tuple[float, float, float | None]
 
 
 def sweeps(
     chosen: Sequence[Cell], parameter: str = "", metrics: Sequence[str] = (), base: str = ""
-) -> dict[str, Figure]:
-    """Return one figure for each metric and each combination of the other parameters, by file name.
+) -> tuple[dict[str, Figure], list[str]]:
+    """Return one figure for each metric and each combination of the other parameters, by file name;
+    and which of them have nothing to draw, in words.
 
     By default the first headline of each experiment over its x axis. With `base` the metrics are
     factors over those of this algorithm, paired by seed. Raises `UsageError`.
@@ -53,17 +56,21 @@ def sweeps(
         message = f"no run of that choice has a parameter `{parameter}`"
         raise UsageError("--sweep", message if parameter else "name a parameter")
     drawn: dict[str, Figure] = {}
+    left_out = []
     for (experiment, over, *others), members in groups.items():
         for name in metrics or answer(experiment).metrics[:1]:
             lines = _lines({(c.algorithm, c.point): c.algorithm for c in members}, members, over)
             found = _values(lines, members, over, name, base)
-            has_line = any(len(points) > 1 for points in found.values())
-            if has_line or (found and parameter):
-                figure = _figure(name, over, members, found, base)
-                drawn[file_name([experiment, *others, figure.name])] = figure
+            if any(map(has_line, found.values())):
+                figure = _figure(name, over, members, lines, found, base)
+                words = [experiment, *others, *several(sorted(lines)), figure.name]
+                drawn[file_name(words)] = figure
+            else:
+                at = " ".join([experiment, *(other.replace("-", "=", 1) for other in others)])
+                left_out.append(f"{name} of {at}: fewer than two values of `{over}` have it")
     if not drawn:
-        raise UsageError("runs", "no line of that choice has two points with values")
-    return drawn
+        raise UsageError("--sweep" if parameter else "runs", "; ".join(left_out))
+    return drawn, left_out
 
 
 def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -> Figure:
@@ -90,11 +97,12 @@ def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -
         return " ".join([*([cell.point.experiment] if experiments[1:] else []), *words])
 
     labels = {(cell.algorithm, cell.point): label(cell) for cell in members}
-    found = _values(_lines(labels, members, parameter), members, parameter, metric, base)
+    lines = _lines(labels, members, parameter)
+    found = _values(lines, members, parameter, metric, base)
     if not found:
         there = sorted({name for c in members for of in c.metrics.values() for name in of})
         raise UsageError("y", f"no run has a value of `{metric}`; there are {', '.join(there)}")
-    return _figure(metric, parameter, members, found, base)
+    return _figure(metric, parameter, members, lines, found, base)
 
 
 def _lines(
@@ -124,14 +132,42 @@ def _values(
             if value:
                 x = at[dict(cell.point.parameters)[over]]
                 found.setdefault(label, []).append((x, *value))
-    return found
+    return {
+        label: spots
+        for label, spots in found.items()
+        if not all(math.isnan(mean) for _, mean, _ in spots)
+    }
+
+
+def _lacks(lines: Mapping[str, Sequence[Cell]], over: str, name: str) -> list[str]:
+    """Where runs have no value of a metric, with all seeds or with some: `Never within the run:
+    TcpCubic at [40ms,80ms]; TcpBbr at [40ms,40ms] with 1 of 2 seeds.`"""
+    metric = metric_named(name)
+    who: dict[tuple[str, str, str], list[str]] = {}
+    for label, cells in lines.items():
+        for cell in cells:
+            lacking = [found for found in cell.metrics.values() if name not in found]
+            if lacking:
+                is_never = any(map(metric.is_never, lacking))
+                of = len(cell.metrics)
+                some = f" with {len(lacking)} of {of} seeds" if len(lacking) < of else ""
+                key = ("Never within the run" if is_never else "No value", some)
+                who.setdefault((*key, dict(cell.point.parameters)[over]), []).append(label)
+    places: dict[tuple[str, str, str], list[str]] = {}
+    for (what, some, place), labels in who.items():
+        places.setdefault((what, some, ", ".join(labels)), []).append(place)
+    sentences: dict[str, list[str]] = {}
+    for (what, some, names), ats in places.items():
+        sentences.setdefault(what, []).append(f"{names} at {', '.join(ats)}{some}")
+    return [f"{what}: {'; '.join(parts)}." for what, parts in sentences.items()]
 
 
 def _figure(
     name: str,
     over: str,
     members: Sequence[Cell],
-    lines: Mapping[str, Sequence[_Spot]],
+    lines: Mapping[str, Sequence[Cell]],
+    found: Mapping[str, Sequence[_Spot]],
     base: str,
 ) -> Figure:
     metric = metric_named(name)
@@ -140,7 +176,15 @@ def _figure(
         metric = replace(metric, name=f"{name}_over_{base}", unit="1")
         label = f"{label}, over {base}"
     axis, _ = _axis(over, members)
-    return figures.sweep(metric, axis, lines, over=over, y_label=label, is_factor=bool(base))
+    return figures.sweep(
+        metric,
+        axis,
+        found,
+        over=over,
+        y_label=label,
+        is_factor=bool(base),
+        notes=_lacks(lines, over, name),
+    )
 
 
 def _base(chosen: Sequence[Cell], base: str) -> str:
@@ -197,11 +241,11 @@ def _label(parameter: str, experiments: Sequence[str]) -> tuple[str, str]:
     return parameter, ""
 
 
-def _mean(cell: Cell, metric: str) -> tuple[float, float | None] | None:
-    """Mean over the seeds, and the half width of its interval."""
+def _mean(cell: Cell, metric: str) -> tuple[float, float | None]:
+    """Mean over the seeds, and the half width of its interval; NaN without a value."""
     values = [found[metric] for found in cell.metrics.values() if metric in found]
     if not values:
-        return None
+        return math.nan, None
     summary = summarise(values)
     return summary.mean, summary.half_width
 
@@ -209,16 +253,18 @@ def _mean(cell: Cell, metric: str) -> tuple[float, float | None] | None:
 def _against(
     cell: Cell, members: Sequence[Cell], metric: str, base: str
 ) -> tuple[float, float | None] | None:
-    """The factor over the base at the same point, and the longer arm of its interval."""
+    """The factor over the base at the same point, and the longer arm of its interval; NaN where
+    there is none, None where the base has no run."""
     of_base = next((c for c in members if c.algorithm == base and c.point == cell.point), None)
     if of_base is None:
         return None
     values = [(of_base.at(seed) or {}, cell.at(seed) or {}) for seed in common_seeds(of_base, cell)]
     pairs = [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
     if not pairs:
-        return None
+        return math.nan, None
     found = difference([a for a, _ in pairs], [b for _, b in pairs], "ratio")
-    return (math.exp(found.size), found.half_width) if math.isfinite(found.size) else None
+    is_known = math.isfinite(found.size)
+    return (math.exp(found.size), found.half_width) if is_known else (math.nan, None)
 
 
 def _quantity(text: str) -> tuple[float, str] | None:

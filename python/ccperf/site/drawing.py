@@ -88,8 +88,7 @@ def picture(
         drawn.append((figure, detail))
     for kind in OF_RECORDINGS.values():
         if (other := kind.describe(result.scenario, result.recording)) is not None:
-            caption = " ".join((kind.describe.__doc__ or "").split())
-            parts.append(Drawn(other.title, caption, other.alt, False))
+            parts.append(Drawn(other.title, kind.caption, other.alt, False))
             drawn.append((other, svg.SMALL))
     if not drawn:
         return None

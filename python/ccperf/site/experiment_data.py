@@ -13,6 +13,7 @@ from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
 from ccperf.present.figures import sweep
 from ccperf.present.figures.figure import Axis
+from ccperf.present.figures.sweep import has_line
 from ccperf.runs.metrics import metric_named
 from ccperf.site.ordering import order_key
 
@@ -253,7 +254,7 @@ def picture(group: Group) -> Figure | None:
     view = first_view(group)
     name = _first(group, view)
     lines = _lines(group, view, name) if name else {}
-    if not name or not any(len(points) > 1 for points in lines.values()):
+    if not name or not any(map(has_line, lines.values())):
         return None
     values = view.axes[view.over]
     words = _are_words(group, view.over, values)
@@ -270,9 +271,7 @@ def _are_words(group: Group, name: str, values: Sequence[str]) -> bool:
 def _first(group: Group, view: View) -> str:
     """Return the first headline that has a line, else the first; "" if there is none."""
     drawn = (
-        name
-        for name in group.headlines
-        if any(len(points) > 1 for points in _lines(group, view, name).values())
+        name for name in group.headlines if any(map(has_line, _lines(group, view, name).values()))
     )
     return next(drawn, next(iter(group.metrics), ""))
 
@@ -280,15 +279,18 @@ def _first(group: Group, view: View) -> str:
 def _lines(
     group: Group, view: View, metric: str
 ) -> dict[str, list[tuple[float, float, float | None]]]:
-    """Return the points of each algorithm: place, mean, half width of its interval."""
+    """Return the points of each algorithm: place, mean (NaN without a value), half width of its
+    interval."""
     lines: dict[str, list[tuple[float, float, float | None]]] = {}
     for algorithm in group.algorithms:
         points: dict[float, tuple[float, float | None]] = {}
         for page in view.line(algorithm):
-            if summary := summarised(page, metric):
-                at = float(view.axes[view.over].index(page.point[view.over]))
-                points.setdefault(at, (summary.mean, summary.half_width))
-        if points:
+            summary = summarised(page, metric)
+            at = float(view.axes[view.over].index(page.point[view.over]))
+            points.setdefault(
+                at, (summary.mean, summary.half_width) if summary else (math.nan, None)
+            )
+        if not all(math.isnan(mean) for mean, _ in points.values()):
             lines[algorithm] = [(at, *found) for at, found in points.items()]
     return lines
 

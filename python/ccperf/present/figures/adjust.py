@@ -37,7 +37,7 @@ def adjusted(
     if sum:
         figure = together(figure)
     if bin:
-        figure = binned(figure, _seconds(bin))
+        figure = binned(figure, bin)
     if log:
         figure = logarithmic(figure, log)
     return labelled(figure, labels) if labels else figure
@@ -72,28 +72,30 @@ def only(figure: Figure, panel: str) -> Figure:
     )
 
 
-def binned(figure: Figure, seconds: float) -> Figure:
-    """Return a figure over time with means over bins of that length.
+def binned(figure: Figure, bin: str) -> Figure:
+    """Return a figure over time with means over bins of that length, such as `200ms`.
 
     What holds over intervals (throughput) is averaged with its exact share of each bin; of values
     at points in time (data in flight, RTT) it is the mean of those in the bin, in its middle. The
-    last bin ends with the run. Raises `UsageError` for a figure that is not over time, and for bins
-    that are shorter than the time between samples.
+    last bin ends with the run. Raises `UsageError` for a figure that is not over time, for bins
+    that are shorter than the time between samples, and where a run has not two of them: one mean is
+    no course over time.
     """
     if not all(panel.x.label == "Time" for panel in figure.panels):
         raise UsageError("bin", f"`{figure.name}` is not over time")
-    panels = []
+    panels, seconds = [], _seconds(bin)
     for panel in figure.panels:
         width = seconds * {"s": 1.0, "ms": 1e3}[panel.x.unit]
+        # Words have no mean.
+        shapes = () if panel.y.labels else ("line", "step")
         series = tuple(
-            one if one.shape not in ("line", "step") else _mean(one, width, panel.x)
-            for one in panel.series
+            _mean(one, width, panel.x, bin) if one.shape in shapes else one for one in panel.series
         )
         panels.append(replace(panel, series=series))
     return replace(figure, panels=tuple(panels))
 
 
-def _mean(series: Series, width: float, axis: Axis) -> Series:
+def _mean(series: Series, width: float, axis: Axis, bin: str) -> Series:
     x, y = series.x, series.y
     if x.size < 2:
         return series
@@ -103,7 +105,10 @@ def _mean(series: Series, width: float, axis: Axis) -> Series:
         unit = f" {axis.unit}"
         raise UsageError("bin", f"is shorter than {longest:g}{unit}, the time between samples")
     start = float(x[0] - steps[0])
-    count = max(1, int(np.ceil((x[-1] - start) / width - 1e-9)))
+    count = int(np.ceil((x[-1] - start) / width - 1e-9))
+    if count < 2:
+        end = f"{x[-1]:.4g} {axis.unit}"
+        raise UsageError("bin", f"`{bin}` must be shorter than the run, whose samples end at {end}")
     edges = np.minimum(start + width * np.arange(count + 1), x[-1])
     if series.shape == "step":
         at, means = edges[1:], _shares(x, y, steps, edges)
@@ -185,9 +190,14 @@ def labelled(figure: Figure, labels: Mapping[str, str]) -> Figure:
     def axis(one: Axis) -> Axis:
         return replace(one, label=text(one.label), labels=tuple(map(text, one.labels)))
 
+    def panel(one: Panel) -> Panel:
+        series = tuple(replace(each, label=text(each.label)) for each in one.series)
+        return replace(one, x=axis(one.x), y=axis(one.y), series=series)
+
     changed = replace(
         figure,
-        panels=tuple(replace(each, x=axis(each.x), y=axis(each.y)) for each in figure.panels),
+        panels=tuple(map(panel, figure.panels)),
+        notes=tuple(map(text, figure.notes)),
         subjects=tuple(replace(s, name=text(s.name), run=text(s.run)) for s in figure.subjects),
         roles=tuple((role, text(label)) for role, label in figure.roles),
     )
@@ -199,7 +209,7 @@ def labelled(figure: Figure, labels: Mapping[str, str]) -> Figure:
 
 def _word(name: str) -> re.Pattern[str]:
     """A name where it is not a part of a longer one."""
-    return re.compile(rf"(?<![^\s,(=]){re.escape(name)}(?![^\s,)=])")
+    return re.compile(rf"(?<![^\s,(=]){re.escape(name)}(?![^\s,:;)=])")
 
 
 def _texts(figure: Figure) -> Sequence[str]:
@@ -209,6 +219,7 @@ def _texts(figure: Figure) -> Sequence[str]:
         *(axis.label for axis in axes),
         *(label for axis in axes for label in axis.labels),
         *(label for _, label in figure.roles),
+        *(key.label for key in figure.keys),
     ]
     return list(dict.fromkeys(filter(None, texts)))
 

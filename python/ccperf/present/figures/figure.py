@@ -75,7 +75,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Points (x, y) of equal number; NaN where there is no value."""
+    """Points (x, y) of equal number; NaN where there is no value, which nothing is drawn across."""
 
     x: Floats
     y: Floats
@@ -90,6 +90,8 @@ class Series:
     is_dashed: bool = False
     #: Of several kinds of ticks in a panel, which one: 0, 1.
     rank: int = 0
+    #: What it shows, if that is not what its axis says: `ssthresh`.
+    label: str = ""
 
     def interval(self, axis: Axis) -> tuple[Floats, Floats] | None:
         """Return between what y is known to be, on its axis; None if there is no interval."""
@@ -140,6 +142,8 @@ class Figure:
     side_by_side: bool = False
     #: Panels that are drawn only where one is asked for by its name.
     others: tuple[Panel, ...] = ()
+    #: What a reader has to know besides, in sentences: what is missing, what was added up.
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         panels, entries = counted(len(self.panels), "panel"), ", ".join(self.entries[:4])
@@ -159,6 +163,16 @@ class Figure:
         if len(self.entries) == len(self.subjects):
             return tuple(range(len(self.subjects)))
         return tuple(self.entries.index(subject.run) for subject in self.subjects)
+
+    @cached_property
+    def keys(self) -> tuple[Series, ...]:
+        """One series of each kind that is no subject's main one: dashes and ticks have a label."""
+        found: dict[str, Series] = {}
+        for panel in self.panels:
+            for one in panel.series:
+                if one.label:
+                    found.setdefault(one.label, one)
+        return tuple(found.values())
 
     @cached_property
     def own_looks(self) -> tuple[int, ...]:

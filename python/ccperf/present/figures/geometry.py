@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,8 +85,10 @@ def marked(series: Series, panel: Panel, figure: Figure) -> list[int]:
     """Return indices of a few points that carry the subject's marker, spread along the series.
 
     Subjects take turns, so that equal series do not hide each other's markers. Where there are few
-    points, all of them do.
+    points, all of them do. One subject alone needs no marker but where no line reaches a mean.
     """
+    if len(figure.entries) < 2:
+        return alone(series.y) if series.half_width is not None else []
     finite = np.flatnonzero(np.isfinite(series.y))
     if finite.size <= 2 * MARKS:
         return [int(index) for index in finite]
@@ -95,6 +98,20 @@ def marked(series: Series, panel: Panel, figure: Figure) -> list[int]:
     shares = (np.arange(MARKS) + turn) / MARKS
     at = np.searchsorted(along, first + (along[-1] - first) * shares)
     return sorted(set(finite[np.minimum(at, finite.size - 1)].tolist()))
+
+
+def alone(values: Floats) -> list[int]:
+    """Return indices of values that no line reaches: there are none before and behind them."""
+    known = np.concatenate([[False], np.isfinite(values), [False]])
+    found: list[int] = np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:]).tolist()
+    return found
+
+
+def pieces(values: Floats) -> list[npt.NDArray[np.int64]]:
+    """Return the indices of values that follow each other without a gap, piece by piece."""
+    known = np.isfinite(values)
+    parts = np.split(np.arange(values.size), np.flatnonzero(~known))
+    return [part[known[part]] for part in parts if known[part].any()]
 
 
 def by_column(widths: list[float], columns: int) -> Iterable[list[float]]:

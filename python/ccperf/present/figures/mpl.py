@@ -8,6 +8,7 @@ user's axes has the user's settings.
 from __future__ import annotations
 
 import logging
+import textwrap
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -30,7 +31,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 from ccperf.base.outputs import whole
 from ccperf.errors import UsageError, unknown
 from ccperf.present.figures.font import families
-from ccperf.present.figures.geometry import decimate, legend_columns, limits, marked
+from ccperf.present.figures.geometry import alone, decimate, legend_columns, limits, marked
 from ccperf.present.figures.palette import COLUMN, HEIGHTS, ROLES, SUBJECTS, looks
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ccperf.present.figures.figure import Figure, Line, Panel, Role, Series, Shape
+    from ccperf.present.figures.figure import Figure, Floats, Line, Panel, Role, Series, Shape
 
 COLOUR_BAR = 0.4
 LEGEND_ROW = 0.155
@@ -48,6 +49,9 @@ FONT_SIZE = 7.0
 PIXEL_COLUMNS = 1360
 
 _DOTTED = (0, (1, 1.4))
+_DASHED = (0, (5, 2))
+#: What is explained for several subjects at once has the colour of none.
+_NEUTRAL = "#555555"
 ROLE_STYLES: Mapping[Role, dict[str, Any]] = {
     "optimum": {"markersize": 8.5, "linestyle": _DOTTED},
     "ideal": {"linestyle": _DOTTED},
@@ -176,6 +180,10 @@ def onto(axes: Axes, figure: Figure) -> None:
     bar = figure.is_crowded
     if handles := _legend(figure, bar):
         axes.legend([handle for _, handle in handles], [label for label, _ in handles])
+    if figure.notes:
+        # Beneath its label, since what is around the axes is the user's.
+        lines = _sentences(figure.notes, axes.get_position().width * _width(axes))
+        axes.set_xlabel("\n".join([axes.get_xlabel(), *lines]))
     if bar and (canvas := axes.get_figure(root=True)):
         _colour_bar(canvas, [axes], figure.entries, canvas.get_figwidth())
 
@@ -188,7 +196,8 @@ def draw(figure: Figure, width: float = COLUMN, height: float | None = None) -> 
     bar = figure.is_crowded
     handles = _legend(figure, bar)
     columns = _legend_columns([label for label, _ in handles], width)
-    rows = -(-len(handles) // columns)
+    notes = _sentences(figure.notes, width)
+    rows = -(-len(handles) // columns) + len(notes)
     stacked = len(figure.panels) > 1 and not figure.side_by_side
     if height is None:
         panels = HEIGHTS[len(figure.panels) if stacked else 1]
@@ -217,6 +226,9 @@ def draw(figure: Figure, width: float = COLUMN, height: float | None = None) -> 
             loc="outside upper center",
             ncols=columns,
         )
+    if notes:
+        size = _legend_size()
+        canvas.supxlabel("\n".join(notes), x=0.02, ha="left", fontsize=size, linespacing=1.25)
     # Laid out once, not again for each format.
     canvas.draw_without_rendering()
     canvas.set_layout_engine("none")
@@ -264,11 +276,16 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
         axes.set_yticks(range(len(panel.y.labels)), labels=panel.y.labels)
 
 
+def _width(axes: Axes) -> float:
+    """The width of the figure that axes are in, in inches."""
+    canvas = axes.get_figure(root=True)
+    return canvas.get_figwidth() if canvas else COLUMN
+
+
 def _has_room(axes: Axes, figure: Figure, labels: Sequence[str]) -> bool:
     """Whether words can stand side by side beneath the axis."""
     side_by_side = len(figure.panels) if figure.side_by_side else 1
-    canvas = axes.get_figure(root=True)
-    room = 72 * (canvas.get_figwidth() if canvas else COLUMN) / side_by_side - 30
+    room = 72 * _width(axes) / side_by_side - 30
     size = FontProperties(size=matplotlib.rcParams["xtick.labelsize"]).get_size_in_points()
     return len(labels) * (max(map(len, labels)) + 1) * 0.57 * size <= room
 
@@ -276,8 +293,7 @@ def _has_room(axes: Axes, figure: Figure, labels: Sequence[str]) -> bool:
 def _most_ticks(axes: Axes, figure: Figure) -> int:
     """How many values of x can stand side by side without touching each other."""
     side_by_side = len(figure.panels) if figure.side_by_side else 1
-    canvas = axes.get_figure(root=True)
-    room = 72 * (canvas.get_figwidth() if canvas else COLUMN) / side_by_side - 30
+    room = 72 * _width(axes) / side_by_side - 30
     size = FontProperties(size=matplotlib.rcParams["xtick.labelsize"]).get_size_in_points()
     return int(min(8, max(2, room / (3.5 * size))))
 
@@ -312,8 +328,7 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
     if series.shape == "points":
         if interval := series.interval(panel.y):
             low, high = interval
-            width = _wide(0.9)["linewidth"]
-            axes.vlines(series.x, low, high, colors=style["color"], linewidths=width)
+            _draw_bars(axes, series.x, low, high, style["color"])
         axes.plot(series.x, series.y, **{**style, "linestyle": "", **_point_style(series.role)})
         return
     if series.shape == "ticks":
@@ -329,24 +344,27 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
     elif figure.is_crowded:
         style |= {**_wide(0.45), "alpha": 0.55}
     elif series.is_dashed:
-        style |= {**_wide(0.8), "linestyle": (0, (5, 2))}
+        style |= {**_wide(0.8), "linestyle": _DASHED}
     elif len(figure.entries) < len(figure.subjects):
         style |= _wide(0.65)
     if interval := series.interval(panel.y):
         axes.fill_between(series.x, *interval, color=style["color"], alpha=0.18, linewidth=0)
+        # A band of one point has no width.
+        single = alone(series.y)
+        _draw_bars(axes, series.x[single], interval[0][single], interval[1][single], style["color"])
     drawn = "steps-" + {"step": "pre", "ecdf": "post"}[series.shape] if _stepped(series) else None
     marker = style.pop("marker")
     x, y = decimate(series.x, series.y, series.shape, PIXEL_COLUMNS)
     axes.plot(x, y, drawstyle=drawn or "default", **style)
-    if (
-        series.role == "subject"
-        and len(figure.entries) > 1
-        and not figure.is_crowded
-        and not series.is_dashed
-    ):
-        at = marked(series, panel, figure)
+    if series.role != "subject" or figure.is_crowded or series.is_dashed:
+        return
+    if at := marked(series, panel, figure):
         style |= {"marker": marker, "linestyle": "", "markersize": _marker()}
         axes.plot(series.x[at], series.y[at], **style)
+
+
+def _draw_bars(axes: Axes, x: Floats, low: Floats, high: Floats, colour: str) -> None:
+    axes.vlines(x, low, high, colors=colour, linewidths=_wide(0.9)["linewidth"])
 
 
 def _wide(factor: float) -> dict[str, float]:
@@ -399,7 +417,24 @@ def _legend(figure: Figure, bar: bool) -> list[tuple[str, Line2D]]:
             entries.append((name, _handle(style, "subject", shapes, several)))
     for role, label in figure.roles:
         entries.append((label, _handle(_role_style(role), role, shapes, True)))
+    colour = _NEUTRAL if several else subject_style(figure, 0)["color"]
+    entries += [(key.label, _key(key, colour)) for key in figure.keys]
     return entries
+
+
+def _key(series: Series, colour: str) -> Line2D:
+    """Return the handle of what subjects have besides their main series."""
+    if series.shape == "ticks":
+        size = _marker() * (1.5 + 1.5 * series.rank)
+        return Line2D([], [], color=colour, linestyle="", marker="|", markersize=size)
+    style: dict[str, Any] = {"linestyle": _DASHED if series.is_dashed else "-", **_wide(0.8)}
+    return Line2D([], [], color=colour, **style)
+
+
+def _sentences(notes: Sequence[str], width: float) -> list[str]:
+    """Return the lines of a figure's notes, at this width."""
+    letters = int(72 * width / (0.6 * _legend_size()))
+    return [line for note in notes for line in textwrap.wrap(note, letters)]
 
 
 def _handle(

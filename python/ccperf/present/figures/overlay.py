@@ -11,14 +11,15 @@ from ccperf.errors import UsageError
 from ccperf.present.figures.figure import Axis, Figure, Panel, Series, Subject, whose
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 def overlay(figures: Mapping[str, Figure]) -> Figure:
     """Return one figure of all subjects of `figures`, whose keys are what their runs are called.
 
     What the network allows (optimum, ideal) is drawn where it is the same for all runs. The mean of
-    a run's flows and their joint operating point are left out: they would be of one run only.
+    a run's flows is left out: it would be of one run only. Where there is a joint operating point
+    of a run's flows, it stands for the run: what is optimal is so for all its flows together.
     Raises `UsageError` for figures of different kinds.
     """
     first, *others = figures.values()
@@ -34,14 +35,17 @@ def overlay(figures: Mapping[str, Figure]) -> Figure:
         subjects += [replace(one, run=run, algorithm=algorithm) for one in figure.subjects]
     panels = _panels({run: figure.panels for run, figure in figures.items()}, offsets)
     hidden = _panels({run: figure.others for run, figure in figures.items()}, offsets)
+    joint = {s.role for each in figures.values() for p in each.panels for s in p.series} & {"joint"}
+    notes = ["Each point: all flows of a run together."] if joint else []
     drawn = {series.role for panel in panels for series in panel.series}
     drawn |= {line.role for panel in panels for line in panel.lines}
     return replace(
         first,
-        alt=f"{', '.join(figures)} in one figure. {first.alt}",
+        alt=" ".join((f"{', '.join(figures)} in one figure.", first.alt, *notes)),
         panels=panels,
         others=hidden,
         subjects=tuple(subjects),
+        notes=tuple(dict.fromkeys((*notes, *(n for each in figures.values() for n in each.notes)))),
         roles=tuple((role, label) for role, label in first.roles if role in drawn),
     )
 
@@ -66,16 +70,15 @@ def _panels(
 def _panel(panels: Mapping[str, Panel], offsets: Mapping[str, int]) -> Panel:
     first, *others = panels.values()
     series = [
-        replace(one, subject=one.subject + offsets[run])
+        replace(one, role="subject", subject=one.subject + offsets[run])
         for run, panel in panels.items()
-        for one in panel.series
-        if one.role == "subject"
+        for one in _of_run(panel)
     ]
     shared = [
-        one
+        longest
         for one in first.series
         if one.role in ("optimum", "ideal")
-        and all(any(_equal(one, two) for two in other.series) for other in others)
+        and (longest := _longest(one, [other.series for other in others])) is not None
     ]
     return Panel(
         _axis([panel.x for panel in panels.values()]),
@@ -86,12 +89,34 @@ def _panel(panels: Mapping[str, Panel], offsets: Mapping[str, int]) -> Panel:
     )
 
 
-def _equal(one: Series, two: Series) -> bool:
-    return (
-        one.role == two.role
-        and np.array_equal(one.x, two.x, equal_nan=True)
-        and np.array_equal(one.y, two.y, equal_nan=True)
-    )
+def _of_run(panel: Panel) -> list[Series]:
+    """What is drawn of a run: its flows, or one point of all of them together."""
+    joint = [one for one in panel.series if one.role == "joint"]
+    return joint or [one for one in panel.series if one.role == "subject"]
+
+
+def _longest(one: Series, others: Sequence[Sequence[Series]]) -> Series | None:
+    """The one of these that goes furthest, if all runs have the same; else None.
+
+    An ideal curve ends where its run's values do.
+    """
+    for series in others:
+        same = [two for two in series if two.role == one.role]
+        found = next((two for two in same if _continues(one, two)), None)
+        if found is None:
+            return None
+        one = max(one, found, key=lambda each: each.x.size and each.x[-1])
+    return one
+
+
+def _continues(one: Series, two: Series) -> bool:
+    """Whether two series are the same as far as both go."""
+    if np.array_equal(one.x, two.x, equal_nan=True):
+        return np.array_equal(one.y, two.y, equal_nan=True)
+    if one.role != "ideal":
+        return False
+    shorter, longer = sorted((one, two), key=lambda each: float(each.x[-1]))
+    return np.allclose(np.interp(shorter.x, longer.x, longer.y), shorter.y, rtol=1e-9, atol=0)
 
 
 def _axis(axes: list[Axis]) -> Axis:

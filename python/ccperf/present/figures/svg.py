@@ -10,17 +10,19 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from xml.sax.saxutils import escape
 
 import numpy as np
 
 from ccperf.present.figures.geometry import (
+    alone,
     data_limits,
     decimate,
     legend_columns,
     limits,
     marked,
+    pieces,
     ticks,
 )
 from ccperf.present.figures.palette import COLUMN, HEIGHTS, ROLES, Look
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ccperf.present.figures.figure import Figure, Floats, Panel, Role, Series
+
+#: Where points are along an axis, in the units of the drawing.
+Places: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 #: Tenths of a pixel. On a page, a figure is about this wide.
 WIDTH = 4600
@@ -231,10 +236,7 @@ class _Drawing:
         for series in points:
             if interval := series.interval(panel.y):
                 ends = [top + height - y.places(end, height) for end in interval]
-                at = zip((left + x.places(series.x, width)).tolist(), *ends, strict=True)
-                path = "".join(f"M{place} {low}V{high}" for place, low, high in at)
-                entry = self.figure.entry_of[series.subject]
-                yield f'<path class="n c{entry}" d="{path}"/>'
+                yield self._bars(series, left + x.places(series.x, width), ends)
         for series in sorted(points, key=lambda one: _POINT_ORDER.get(one.role, 0)):
             known = np.isfinite(series.x) & np.isfinite(series.y)
             at = zip(
@@ -250,13 +252,10 @@ class _Drawing:
         fair = self.detail.points // (4 * len(panel.series))
         columns = min(self.detail.columns, max(self.detail.least, fair))
         xs, ys = decimate(series.x, series.y, series.shape, columns)
-        shown = np.isfinite(xs) & np.isfinite(ys)
         # Where values are missing, the line has a gap.
-        parts = np.split(np.arange(xs.size), np.flatnonzero(~shown))
         path = "".join(
             _path(x.places(xs[part], width), height - y.places(ys[part], height), series.shape)
-            for part in (part[shown[part]] for part in parts)
-            if part.size
+            for part in pieces(xs + ys)
         )
         entry = self.figure.entry_of[series.subject] if series.role == "subject" else 0
         if series.role != "subject":
@@ -268,8 +267,7 @@ class _Drawing:
             return f'<path class="n h c{entry}" d="{path}"/>'
         thin = len(self.figure.entries) < len(self.figure.subjects)
         drawn = f'<path class="{"n" if thin else "l"} c{entry}" d="{path}"/>'
-        if len(self.figure.entries) > 1:
-            at = marked(series, panel, self.figure)
+        if at := marked(series, panel, self.figure):
             places = zip(
                 x.places(series.x[at], width).tolist(),
                 (height - y.places(series.y[at], height)).tolist(),
@@ -294,12 +292,27 @@ class _Drawing:
         size: tuple[int, int],
     ) -> str:
         (low, high), (width, height) = interval, size
-        xs = x.places(np.concatenate([series.x, series.x[::-1]]), width)
-        edge = np.concatenate([high, low[::-1]])
-        corners = zip(xs.tolist(), (height - y.places(edge, height)).tolist(), strict=True)
+        path = ""
+        for part in pieces(series.y):
+            xs = x.places(np.concatenate([series.x[part], series.x[part][::-1]]), width)
+            edge = np.concatenate([high[part], low[part][::-1]])
+            corners = zip(xs.tolist(), (height - y.places(edge, height)).tolist(), strict=True)
+            path += f"M{'L'.join(f'{a} {b}' for a, b in corners)}z"
         entry = self.figure.entry_of[series.subject]
-        path = "L".join(f"{a} {b}" for a, b in corners)
-        return f'<path class="b c{entry} f" d="M{path}z"/>'
+        band = f'<path class="b c{entry} f" d="{path}"/>'
+        # A band of one point has no width.
+        single = alone(series.y)
+        return band + self._bars(
+            series,
+            x.places(series.x[single], width),
+            [height - y.places(end[single], height) for end in interval],
+        )
+
+    def _bars(self, series: Series, at: Places, ends: Sequence[Places]) -> str:
+        bars = zip(at.tolist(), *ends, strict=True)
+        path = "".join(f"M{place} {low}V{high}" for place, low, high in bars)
+        entry = self.figure.entry_of[series.subject]
+        return f'<path class="n c{entry}" d="{path}"/>' if path else ""
 
     def _markers(self, series: Series, at: Iterable[tuple[int, int]], radius: float) -> str:
         entry = self.figure.entry_of[series.subject] if series.role == "subject" else 0
@@ -364,13 +377,11 @@ class _Scale:
     def place(self, value: float, length: int) -> int:
         return round((value - self.low) / (self.high - self.low) * length)
 
-    def places(
-        self, values: Floats, length: int
-    ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    def places(self, values: Floats, length: int) -> Places:
         scaled = (values - self.low) * (length / (self.high - self.low))
         # What is no number lies at the edge; `nan_to_num` takes ten times as long.
         scaled[np.isnan(scaled)] = 0.0
-        found: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+        found: Places
         found = np.rint(scaled.clip(-1e6, 1e6)).astype(np.int64)
         return found
 

@@ -28,30 +28,34 @@ def sweep(
     over: str = "",
     y_label: str = "",
     is_factor: bool = False,
+    notes: Sequence[str] = (),
 ) -> Figure:
     """Return the figure of `lines`: by algorithm, (parameter, mean, half width of its interval).
 
-    Over words nothing joins the points, and those of an algorithm stand beside the others'.
+    Over words nothing joins the points, and those of an algorithm stand beside the others'. A mean
+    that is NaN says that runs there have no value: the line breaks, and `notes` say why.
 
     `over` is the parameter's name and `y_label` the metric in words, where the figure is not to
     have the label of the x axis and the metric's name. Of factors (`is_factor`) the half width is
     that of the upper half. Raises `UsageError` if no algorithm has two
-    points.
+    points with values.
     """
     over = over or x.label
-    if all(len(points) < 2 for points in lines.values()):
+    if not any(map(has_line, lines.values())):
         raise UsageError("sweep", f"`{over}` has fewer than two values there; nothing to draw")
     series = []
     shape: Shape = "points" if x.is_category else "line"
     apart = min(_APART, _ROOM / len(lines)) if x.is_category else 0.0
     for index, points in enumerate(lines.values()):
-        at, means, halves = zip(*sorted(points), strict=True)
+        # Between words there is no line to break.
+        drawn = [one for one in sorted(points) if not (x.is_category and np.isnan(one[1]))]
+        at, means, halves = zip(*drawn, strict=True)
         known = [np.nan if half is None else half for half in halves]
         places = np.array(at) + apart * (index - (len(lines) - 1) / 2)
         series.append(Series(places, np.array(means), shape, "subject", index, np.array(known)))
     if x.is_category:
         x = replace(x, lower=-0.5, upper=len(x.labels) - 0.5)
-    least = min(float(one.y.min()) for one in series)
+    least = min(float(np.nanmin(one.y)) for one in series)
     y = Axis(
         y_label or metric.name,
         "" if metric.unit == "1" else metric.unit,
@@ -59,11 +63,17 @@ def sweep(
         is_factor=is_factor,
     )
     names = ", ".join(lines)
+    bands = f"{'bars' if x.is_category else 'bands'} are 95 % confidence intervals of the means"
     return Figure(
         name=f"{metric.name}_over_{over}",
         title=f"{y_label or metric.name} over {x.label}",
-        alt=f"{metric.name} over {x.title} for {names}; {'bars' if x.is_category else 'bands'} are "
-        "95 % confidence intervals of the means over seeds.",
+        alt=" ".join((f"{metric.name} over {x.title} for {names}; {bands} over seeds.", *notes)),
         panels=(Panel(x, y, tuple(series)),),
         subjects=tuple(Subject(name, algorithm=whose(name, [name])) for name in lines),
+        notes=tuple(notes),
     )
+
+
+def has_line(points: Sequence[tuple[float, float, float | None]]) -> bool:
+    """Whether there are two points with values."""
+    return sum(not np.isnan(mean) for _, mean, _ in points) > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ccperf.base.wording import counted
@@ -125,13 +126,22 @@ def _panel(
     if count > MANY_FLOWS:
         series.append(Series(time, mean(own.T), quantity.shape, "mean"))
     for name in strip.dashed:
+        label = QUANTITIES[name].label
         series += [
-            Series(time, values[name][:, index], "line", "subject", index, is_dashed=True)
-            for index in range(count)
+            replace(one, y=values[name][:, one.subject], shape="line", is_dashed=True, label=label)
+            for one in series[:count]
         ]
     for rank, name in enumerate(strip.ticks):
         series += [
-            Series(time[struck], values[name][struck, index], "ticks", "subject", index, rank=rank)
+            Series(
+                time[struck],
+                values[name][struck, index],
+                "ticks",
+                "subject",
+                index,
+                rank=rank,
+                label=QUANTITIES[name].label,
+            )
             for index in range(count)
             if (struck := values[name][:, index] > 0).any()
         ]

@@ -32,6 +32,11 @@ class RecordingFigure:
     #: One figure of the runs of several seeds, if theirs can be taken together.
     pool: Callable[[Iterable[Recording]], Figure | None] | None = None
 
+    @property
+    def caption(self) -> str:
+        """What it shows, as pages and `ccperf show figure` say it."""
+        return " ".join((self.describe.__doc__ or "").split())
+
 
 #: The classes by size, and what they are called.
 _SIZES = {"small": "< 100 kB", "medium": "0.1 to 10 MB", "large": "> 10 MB"}

@@ -125,6 +125,8 @@ def _series(series: Series) -> dict[str, Any]:
         encoded["half"] = _numbers(series.half_width)
     if series.is_dashed:
         encoded["dashed"] = True
+    if series.label:
+        encoded["label"] = series.label
     if series.rank:
         encoded["rank"] = series.rank
     return encoded

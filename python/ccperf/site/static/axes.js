@@ -56,6 +56,16 @@ globalThis.ccperf ??= {};
 
   const titleOf = (axis) => (axis.unit ? `${axis.label} [${axis.unit}]` : axis.label);
 
+  // The indices of values that follow each other without a gap, piece by piece.
+  const pieces = (values) => {
+    const found = [];
+    for (let i = 0; i < values.length; i++) {
+      if (!Number.isFinite(values[i])) continue;
+      if (i && Number.isFinite(values[i - 1])) found.at(-1).push(i); else found.push([i]);
+    }
+    return found;
+  };
+
   // Path data of a series in a box, thinned to the first, least, greatest and last of each column of
   // pixels where there are more.
   const path = ({ x, y, shape }, box) => {
@@ -141,5 +151,5 @@ globalThis.ccperf ??= {};
     return x + half > last ? [last, "end"] : x - half < first ? [first, "start"] : [x, "middle"];
   };
 
-  ccperf.axes = { ticks, labelled, said, limits, search, titleOf, path, within };
+  ccperf.axes = { ticks, labelled, said, limits, search, titleOf, path, pieces, within };
 }

@@ -127,13 +127,17 @@
       const members = ours().filter((page) => at.every((choice, i) => i === over || page.at[i] === Number(choice.value)));
       const series = [], subjects = [];
       let least = 0;
-      algorithms.forEach((_, a) => {
-        const points = members.filter((page) => page.algorithm === a && valueOf(page)).sort((p, q) => p.at[over] - q.at[over]);
-        if (!points.length || parameter.values.length < 2) return;
-        const y = points.map((page) => valueOf(page)[0]);
-        least = Math.min(least, ...y);
+      const lacking = [];
+      algorithms.forEach((name, a) => {
+        const points = members.filter((page) => page.algorithm === a).sort((p, q) => p.at[over] - q.at[over]);
+        if (!points.some(valueOf) || parameter.values.length < 2) return;
+        // Where a run has no value the line breaks.
+        const without = points.filter((page) => !valueOf(page)).map((page) => parameter.values[page.at[over]]);
+        if (without.length) lacking.push(`${name} at ${without.join(", ")}`);
+        const y = points.map((page) => valueOf(page)?.[0] ?? NaN);
+        least = Math.min(least, ...y.filter(Number.isFinite));
         series.push({
-          x: points.map((page) => page.at[over]), y, half: points.map((page) => valueOf(page)[1] ?? 0),
+          x: points.map((page) => page.at[over]), y, half: points.map((page) => valueOf(page)?.[1] ?? 0),
           shape: parameter.isWords ? "points" : "line", role: "subject", subject: subjects.length,
         });
         subjects.push(subjectOf(a));
@@ -145,7 +149,7 @@
       const where = at.flatMap((choice, i) => (i !== over && parameters[i].values.length > 1 ? [`${parameters[i].name} = ${parameters[i].values[Number(choice.value)]}`] : []));
       showIfAny("sweeps", {
         name: "sweep", title: [title, ...where].join(", "), beside: false, subjects, roles: [],
-        caption: `${name}. ${parameter.isWords ? "Bars" : "One line an algorithm; bands"} are 95 % intervals over the seeds, where there are several and they differ.`,
+        caption: `${name}. ${parameter.isWords ? "Bars" : "One line an algorithm; bands"} are 95 % intervals over the seeds, where there are several and they differ.${lacking.length ? ` No value: ${lacking.join("; ")}.` : ""}`,
         alt: `${title}, one line for each of ${subjects.length} algorithms.`,
         panels: [{
           x: { label: parameter.name, unit: "", lower: parameter.isWords ? -0.5 : -0.15, upper: parameter.values.length - (parameter.isWords ? 0.5 : 0.85), labels: parameter.values },

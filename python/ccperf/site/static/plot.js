@@ -16,7 +16,7 @@ globalThis.ccperf ??= {};
   const DISTINCT = 10;      // so many looks are apart in colour and marker
   const SHADES = 20;        // more lie on a scale
   const STROKES = [8, 14];  // how tall ticks of events are
-  const { ticks, labelled, said, limits, search, titleOf, path, within } = ccperf.axes;
+  const { ticks, labelled, said, limits, search, titleOf, path, pieces, within } = ccperf.axes;
   const LONGEST = 1.5;      // intervals of factors are cut so far beyond all values
   // Between what a value is known to be: of factors as far down as up, by ratio.
   const interval = ({ y, half }, i, axis) => {
@@ -337,14 +337,20 @@ globalThis.ccperf ??= {};
           continue;
         }
         if (series.half) {
-          const up = [], down = [];
-          for (let i = 0; i < series.x.length; i++) {
-            if (!Number.isFinite(series.y[i])) continue;
-            const [from, to] = interval(series, i, panel.y), x = box.toX(series.x[i]).toFixed(1);
-            up.push(`${x} ${box.toY(to).toFixed(1)}`);
-            down.unshift(`${x} ${box.toY(from).toFixed(1)}`);
+          let band = "", bars = "";
+          for (const piece of pieces(series.y)) {
+            const up = [], down = [];
+            for (const i of piece) {
+              const [from, to] = interval(series, i, panel.y), x = box.toX(series.x[i]).toFixed(1);
+              up.push(`${x} ${box.toY(to).toFixed(1)}`);
+              down.unshift(`${x} ${box.toY(from).toFixed(1)}`);
+            }
+            // A band of one point has no width.
+            if (piece.length > 1) band += `M${[...up, ...down].join("L")}z`;
+            else bars += `M${up}L${down}`;
           }
-          if (up.length) inside.append(make("path", { class: `band ${look}`, d: `M${[...up, ...down].join("L")}z` }));
+          if (band) inside.append(make("path", { class: `band ${look}`, d: band }));
+          if (bars) inside.append(make("path", { class: `stroke ${look}`, d: bars }));
         }
         if (series.shape === "outline") {
           const corners = Array.from(series.x, (x, i) => `${box.toX(x).toFixed(1)} ${box.toY(series.y[i]).toFixed(1)}`);
@@ -357,8 +363,14 @@ globalThis.ccperf ??= {};
         const thin = this.byRun && this.entries.length < this.figure.subjects.length;
         const kind = `${series.dashed ? "dashed " : ""}${this.entries.length > DISTINCT || thin ? "thin " : ""}`;
         inside.append(make("path", { class: `line ${kind}${look}`, d }));
-        if (series.role === "subject" && !series.dashed && this.entries.length > 1 && this.entries.length <= DISTINCT) {
-          this.drawMarks(inside, box, series, look);
+        if (series.role === "subject" && !series.dashed && this.entries.length <= DISTINCT) {
+          // One subject alone needs no marker but where no line reaches a mean.
+          const alone = series.half ? pieces(series.y).filter((piece) => piece.length < 2).flat() : [];
+          if (this.entries.length > 1) this.drawMarks(inside, box, series, look);
+          else if (alone.length) {
+            const at = alone.map((i) => ccperf.marker(this.lookOf(0), box.toX(series.x[i]), box.toY(series.y[i]), 3.5));
+            inside.append(make("path", { class: `mark ${look}`, d: at.join("") }));
+          }
         }
       }
       if (!drawn) {
