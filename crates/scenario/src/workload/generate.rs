@@ -170,6 +170,11 @@ impl Plan {
         source != destination && (a.is_none() || a != b)
     }
 
+    fn senders_to(&self, destination: usize) -> impl Iterator<Item = usize> {
+        let sources = self.sources.iter().copied();
+        sources.filter(move |&source| self.may_send(source, destination))
+    }
+
     /// For each source, where its transfers may go, if that is to be chosen.
     fn candidates(&self) -> Vec<Vec<usize>> {
         let is_given = matches!(self.pairs, Pairs::Listed { .. } | Pairs::Permutation);
@@ -198,10 +203,10 @@ impl Plan {
             Pairs::Random | Pairs::Listed { .. } => 1.0,
             Pairs::Permutation => self.sources.len() as f64,
             Pairs::AllToAll => self.candidates().iter().map(Vec::len).sum::<usize>() as f64,
-            Pairs::Incast { senders } => {
-                let all = self.candidates().iter().map(Vec::len).sum::<usize>();
-                let all = all as f64 / self.destinations.len() as f64;
-                senders.map_or(all, |senders| all.min(senders.into()))
+            &Pairs::Incast { senders } => {
+                let of = |&to: &usize| at_most(senders, self.senders_to(to).count());
+                let all = self.destinations.iter().map(of).sum::<usize>();
+                all as f64 / self.destinations.len() as f64
             }
         }
     }
@@ -233,12 +238,9 @@ impl Plan {
             }
             &Pairs::Incast { senders } => {
                 let destination = self.destinations[pick(self.destinations.len())];
-                let sources = self.sources.iter().copied();
-                let mut sources: Vec<_> =
-                    sources.filter(|&source| self.may_send(source, destination)).collect();
-                let count =
-                    senders.map_or(sources.len(), |count| sources.len().min(count as usize));
+                let mut sources: Vec<_> = self.senders_to(destination).collect();
                 let all = sources.len();
+                let count = at_most(senders, all);
                 if count < all {
                     (0..count).for_each(|i| sources.swap(i, i + pick(all - i)));
                 }
@@ -252,4 +254,9 @@ impl Plan {
             Pairs::Listed { .. } => round.push(self.listed[n % self.listed.len()]),
         }
     }
+}
+
+/// So many senders an incast has of those that may send.
+fn at_most(senders: Option<u32>, all: usize) -> usize {
+    senders.map_or(all, |senders| all.min(senders as usize))
 }

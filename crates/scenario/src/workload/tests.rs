@@ -135,6 +135,22 @@ fn rounds_have_the_shape_that_their_pairs_say() {
     );
 }
 
+/// `h3` has three senders, `h4` has one: rounds of two and of one transfer, 1.5 on average.
+#[test]
+fn an_incast_has_its_load_where_some_destinations_have_fewer_senders() {
+    let mut scenario = star(
+        5,
+        json!({
+            "sources": ["h0", "h1", "h2"], "destinations": ["h3", "h4"],
+            "apart": [["h0", "h1", "h4"]], "pairs": {"type": "Incast", "senders": 2},
+            "sizes": {"type": "Constant", "bytes": "1MB"},
+        }),
+    );
+    scenario["stop_time"] = json!("20s");
+    let realised = lowered(&scenario).workloads[0].realised_load.unwrap();
+    assert!((realised / 0.5 - 1.0).abs() < 0.02, "{realised}");
+}
+
 #[test]
 fn no_two_connections_have_the_same_ports() {
     let mut scenario = star(
