@@ -86,6 +86,20 @@ def test_a_window_that_has_grown_stays() -> None:
     assert first > CONNECT_MS + 3 * ROUND_MS
 
 
+def test_only_what_opens_a_connection_has_the_handshake_in_its_ideal_time() -> None:
+    """With no delay added and with one: each transfer takes its ideal time, and the ACKs."""
+    of = transfers(1, ["0s", "5ms", "10ms"], connections=1)
+    for more in ({}, {"added_delay": {"type": "Constant", "delay": "300us"}}):
+        result = ccperf.simulate(scenario([{**of, **more}]))
+        table = result.recording.completions
+        assert table is not None
+        first, *later = (table.array("ideal_ns")[np.argsort(table.array("flow"))] / 1e6).tolist()
+        round_trip = 2 * DELAY_MS + (0.3 if more else 0)
+        assert later == pytest.approx([round_trip + 2 * wire_ms(SEGMENT)] * 2, abs=1e-5)
+        assert first - later[0] == pytest.approx(round_trip, abs=1e-9)
+        assert result.metrics.classes["all"]["p50_slowdown_l4"] >= 1
+
+
 def test_who_finds_all_busy_waits() -> None:
     of = transfers(40, ["0s", "0s", "0s"])
     [one, then, last] = completions_ms(ccperf.simulate(scenario([{**of, "connections": 1}])))

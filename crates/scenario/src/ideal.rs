@@ -4,7 +4,7 @@ use ccperf_engine::base::attributes::Attributes;
 use ccperf_engine::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 use ccperf_schema::lowered::Link;
 
-/// The least time in ns in which `bytes` can be sent and acknowledged: a round trip to connect; then as
+/// The least time in ns in which `bytes` can be sent and acknowledged: a round trip to connect (the recording leaves it out where the connection was open); then as
 /// few segments as hold them, back to back, through the slowest link of the path, the last of them through
 /// the other links as well; and the propagation there and back.  Rates and delays are those at time 0; no
 /// queues, no limit of a window, and control segments take no time on the wire.  `added_ns` of propagation

@@ -5,7 +5,7 @@ mod monitor;
 
 use std::io;
 
-use ccperf_schema::lowered::{Lowered, Transport};
+use ccperf_schema::lowered::{Lowered, Transport, Workload};
 
 use crate::base::error::Failure;
 use crate::base::time::{Rate, Time};
@@ -391,9 +391,6 @@ fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
     let mut add =
         |number: u32, name: String, times: [u64; 2], way: [&[[usize; 2]]; 2], added: u64| {
             let done = hosts.outcome(number);
-            let delay = |path: &[[usize; 2]]| -> u64 {
-                path.iter().map(|&[link, _]| scenario.links[link].delay_ns).sum()
-            };
             let rate =
                 |&&[link, side]: &&[usize; 2]| scenario.links[link].directions[side].rate_bps;
             let slowest = way[0].iter().min_by_key(rate);
@@ -407,7 +404,7 @@ fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
             t.start_ns.push(start as i64);
             t.stop_ns.push(if stop > 0 { stop } else { scenario.stop_ns } as i64);
             t.completion_ns.push(optional(done.completed));
-            t.base_rtt_ns.push((delay(way[0]) + delay(way[1]) + added) as i64);
+            t.base_rtt_ns.push((propagation(scenario, way) + added) as i64);
             let name = |&[link, side]: &[usize; 2]| scenario.links[link].direction_name(side);
             t.bottleneck.push(slowest.map_or_else(String::new, name));
         };
@@ -431,6 +428,11 @@ fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
     t.into_table()
 }
 
+/// There and back, in ns.
+fn propagation(scenario: &Lowered, ways: [&[[usize; 2]]; 2]) -> u64 {
+    ways.into_iter().flatten().map(|&[link, _]| scenario.links[link].delay_ns).sum()
+}
+
 /// When a transfer began; one that has waited for others in vain with the end of the run.
 fn begun(scenario: &Lowered, hosts: &Hosts, flow: u32, by_the_clock: u64) -> u64 {
     hosts.begun(flow).map_or(by_the_clock, |time| time.0.min(scenario.stop_ns))
@@ -442,9 +444,13 @@ fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
         is_acknowledged
             .then(|| (&flow.group, flow.start_ns, flow.application.bytes(), flow.ideal_ns))
     });
-    let transfers = scenario.workloads.iter().flat_map(|workload| {
-        let columns = workload.start_ns.iter().zip(&workload.bytes).zip(&workload.ideal_ns);
-        columns.map(|((&start, &bytes), &ideal)| Some((&workload.name, start, bytes, Some(ideal))))
+    let transfers = scenario.workloads.iter().zip(scenario.first_transfers());
+    let transfers = transfers.flat_map(|(workload, first)| {
+        (0..workload.len()).map(move |i| {
+            let finds_open = hosts.found_open((first + i) as u32);
+            let ideal = ideal_ns(scenario, workload, i, finds_open);
+            Some((&workload.name, workload.start_ns[i], workload.bytes[i], Some(ideal)))
+        })
     });
     let flows = written.chain(transfers).zip(0..);
     let mut rows: Vec<_> =
@@ -465,6 +471,17 @@ fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
         t.ideal_ns.push(ideal.map_or(f64::NAN, |ns| ns as f64));
     }
     t.into_table()
+}
+
+/// The ideal time of a transfer; where it finds its connection open, without the round trip that opens one.
+fn ideal_ns(scenario: &Lowered, workload: &Workload, transfer: usize, finds_open: bool) -> u64 {
+    if !finds_open {
+        return workload.ideal_ns[transfer];
+    }
+    let pair = &scenario.pairs[workload.pair[transfer] as usize];
+    let added = workload.added_delay_ns.get(transfer).copied().unwrap_or(0);
+    let round_trip = propagation(scenario, [&pair.path, &pair.return_path]) + added;
+    workload.ideal_ns[transfer].saturating_sub(round_trip)
 }
 
 /// Transfers over connections of others have the time at which all of them had come.

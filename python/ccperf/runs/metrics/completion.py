@@ -191,8 +191,9 @@ def mean_slowdown_l4(transfers: Transfers) -> float:
     """Mean slowdown of the finished transfers: completion time over the ideal one.
 
     The ideal completion time is the least that a transfer alone could take on its path as
-    configured at time 0: 2 x propagation there and back (one to connect) + 8 x wire(all segments) /
-    least rate of the forward path + the sum over its other links of 8 x wire(last segment) / rate.
+    configured at time 0: 2 x propagation there and back (one to connect; without that one where the
+    connection was open, and over RoCE and switches that trim) + 8 x wire(all segments) / least rate
+    of the forward path + the sum over its other links of 8 x wire(last segment) / rate.
     The segments are as few as hold the transfer, each with its headers of IP, TCP (timestamps
     included, if the socket sends them) and PPP. There are no queues and no limits of a window in
     it. Sources with a rate of their own have no ideal, and no slowdown; neither has a transfer

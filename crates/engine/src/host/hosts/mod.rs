@@ -193,6 +193,11 @@ impl Hosts {
         self.transfers.as_ref().is_some_and(|transfers| transfers.is_shared(flow))
     }
 
+    /// Whether a transfer went over a connection that another one had opened.
+    pub fn found_open(&self, flow: u32) -> bool {
+        self.transfers.as_ref().is_some_and(|transfers| transfers.found_open(flow))
+    }
+
     /// When a transfer began that waits for others, [`Time::MAX`] if it has not; none of other flows.
     pub fn begun(&self, flow: u32) -> Option<Time> {
         self.transfers.as_ref()?.begun(flow)

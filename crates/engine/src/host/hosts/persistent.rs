@@ -20,6 +20,8 @@ pub struct Persistent {
     connections: Vec<Option<Box<Connected>>>,
     /// Of each transfer that is carried, the one that opened its connection.
     carriers: Vec<Option<u32>>,
+    /// Of each transfer, whether it found its connection open.
+    found_open: Vec<bool>,
 }
 
 /// A transfer of a pool.
@@ -78,8 +80,9 @@ impl Persistent {
     pub fn new(members: Vec<Option<Member>>, most: &[u32]) -> Self {
         let pool = |&left| Pool { left, idle: BTreeSet::new(), waiting: VecDeque::new() };
         let connections = members.iter().map(|_| None).collect();
-        let carriers = vec![None; members.len()];
-        Persistent { members, pools: most.iter().map(pool).collect(), connections, carriers }
+        let (carriers, found_open) = (vec![None; members.len()], vec![false; members.len()]);
+        let pools = most.iter().map(pool).collect();
+        Persistent { members, pools, connections, carriers, found_open }
     }
 
     fn member(&self, transfer: u32) -> Option<Member> {
@@ -89,6 +92,11 @@ impl Persistent {
     /// Whether a transfer may go over another one's connection.
     pub fn is_member(&self, transfer: u32) -> bool {
         self.member(transfer).is_some()
+    }
+
+    /// Whether a transfer went over a connection that another one had opened.
+    pub fn found_open(&self, transfer: u32) -> bool {
+        self.found_open.get(transfer as usize).is_some_and(|&found| found)
     }
 
     /// A transfer begins.  `outcome`: what a connection has done so far.
@@ -109,6 +117,7 @@ impl Persistent {
             connection.transfer = Some(transfer);
             connection.bytes += member.bytes;
             connection.before = outcome(opener);
+            self.found_open[transfer as usize] = true;
             return Beginning::Follows(opener, member);
         }
         let Member { pool, bytes, .. } = member;
@@ -189,6 +198,7 @@ mod tests {
         }
         assert!(follows(1)(&pool.begin(3, |_| acked(100))));
         assert_eq!((pool.carried(1), pool.carried(2), pool.carried(0)), (Some(3), None, Some(0)));
+        assert_eq!([0, 1, 2, 3].map(|i| pool.found_open(i)), [false, false, false, true]);
     }
 
     #[test]

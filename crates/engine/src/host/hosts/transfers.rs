@@ -177,6 +177,14 @@ impl Transfers {
         related.persistent.is_member(number)
     }
 
+    /// Whether it went over a connection that another one had opened.
+    pub fn found_open(&self, flow: u32) -> bool {
+        let (Some(related), Some(number)) = (&self.related, self.number(flow)) else {
+            return false;
+        };
+        related.persistent.found_open(number)
+    }
+
     pub fn make(&self, flow: u32, place: u32) -> AnyEndpoint {
         let number = flow - self.first;
         let is_passing = !self.is_kept[number as usize];

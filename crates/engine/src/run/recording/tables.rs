@@ -232,7 +232,8 @@ tables! {
         retransmissions: I64 "segments",
         /// entries into the Loss state
         rtos: I64,
-        /// the ideal completion time: the least time that the transfer could take alone
+        /// the ideal completion time: the least time that the transfer could take alone, over its connection
+        /// if that was open
         ideal_ns: F64 "ns",
     }
 
