@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import ccperf
 from ccperf.algorithms.user_code.content import Contents
+from ccperf.cli.app import invoke
 from ccperf.errors import RunError, UsageError
+from ccperf.experiments import catalogue
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends
 from ccperf.runs.backends.ns3 import Ns3, Ns3Aborted, _report, build
@@ -302,3 +305,48 @@ def test_an_end_is_told_apart_by_whose_function_was_running(
     with pytest.raises(RunError) as failed:
         _report(status, output)
     assert (str(failed.value), failed.value.is_own) == (says, is_own)
+
+
+class TestWhatNs3Lacks:
+    """It is refused before anything runs or is written."""
+
+    pytestmark = needs_ns3
+
+    @pytest.mark.parametrize(
+        ("words", "lacks"),
+        [
+            (["aqm", "--cc", "copa", "--k", "1"], "TcpCopa"),
+            (["aqm", "--cc", "cubic,prague", "--k", "1"], "TcpPrague"),
+            (["aqm", "--cc", "cubic", "--k", "1", "--qdisc", "dualpi2"], "DualPi2QueueDisc"),
+            (["load_balancing", "--routing", "presto", "--load", "0.3"], "presto"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    @pytest.mark.usefixtures("own_folder")
+    def test_an_algorithm_without_a_class(
+        self, words: list[str], lacks: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert invoke(["run", *words, "--backend", "ns3"]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith(f"error: backend: `ns3` cannot run {lacks}: ns-3 ")
+        assert len(err.splitlines()) == 1
+        assert list(Path().iterdir()) == []
+
+    @pytest.mark.usefixtures("own_folder")
+    def test_a_setting_that_the_driver_cannot_be_told(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert invoke(["run", "pfc_victim", "--backend", "ns3"]) == 2
+        assert "the backend native's" in capsys.readouterr().err
+        assert list(Path().iterdir()) == []
+
+    def test_python_is_told_the_same(self) -> None:
+        with pytest.raises(UsageError, match="`ns3` cannot run TcpCopa"):
+            ccperf.run("aqm", cc="copa", k=1, backend="ns3")
+
+    def test_whatever_the_driver_brings_is_not_refused(self) -> None:
+        for name, qdisc in (("TcpDctcpReno", "WfqQueueDisc"), ("TcpCubic", "FqCoDelQueueDisc")):
+            point = {"k": 1, "qdisc": qdisc} if qdisc.startswith("Fq") else {"k": 1}
+            Ns3().prepare(catalogue.get("aqm").scenario(name, **point))
+        for routing in ("ecmp", "conga"):
+            Ns3().prepare(catalogue.get("load_balancing").scenario(routing, load=0.3))

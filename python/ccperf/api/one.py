@@ -103,6 +103,9 @@ def _simulate(
 ) -> Result:
     made_by = asked.backend(backend)
     backends.share(made_by, threads, "threads")
+    if not made_by.abilities.is_in_process:
+        # What it lacks is said before its program starts.
+        made_by.prepare(point.scenario)
     trace = Path(packets) if packets is not None else None
     if trace:
         outputs.may_write(trace, outputs.packets(trace), "packets")

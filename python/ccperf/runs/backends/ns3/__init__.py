@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from ccperf.algorithms import releases
 from ccperf.algorithms.user_code import names
@@ -23,7 +23,7 @@ from ccperf.runs.backends.ns3 import build, release
 from ccperf.runs.backends.tables import Tables, read_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
@@ -134,25 +134,7 @@ class Ns3:
         if packets is not None and packets.suffix == ".pcapng":
             message = f"`{packets}`: captures are made by the backend native only; here it is CSV"
             raise UsageError("packets", message)
-        for i, link in enumerate(scenario.parsed["links"]):
-            for way in ("forward", "reverse"):
-                if link.get(way, {}).get("pfc"):
-                    message = "pauses (pfc) are the backend native's; leave it out"
-                    raise UsageError(f"links[{i}].{way}.pfc", message)
-        for i, flow in enumerate(scenario.parsed["flows"]):
-            if (transport := flow.get("transport")) in ("ROCE", "TRIMMING"):
-                message = f"{transport} is the backend native's; write TCP"
-                raise UsageError(f"flows[{i}].transport", message)
-        for i, workload in enumerate(scenario.parsed.get("workloads", ())):
-            if workload["arrivals"]["type"] in ("After", "Answers"):
-                message = "transfers that wait for others are the backend native's"
-                raise UsageError(f"workloads[{i}].arrivals", f"{message}; give times")
-            if workload.get("connections"):
-                message = "connections that stay open are the backend native's; leave it out"
-                raise UsageError(f"workloads[{i}].connections", message)
-            if workload.get("gap"):
-                message = "writes at equal distances are the backend native's; leave it out"
-                raise UsageError(f"workloads[{i}].gap", message)
+        _refuse_settings(scenario)
         expected = user_code or backends.user_code(scenario.user_code, self)
         lowered = scenario.lowered()
         if expected:
@@ -166,12 +148,14 @@ class Ns3:
 
         Raises:
             ScenarioError: if a file is not there.
-            UsageError: if a class is not in its files.
+            UsageError: if a class is not in its files, or ns-3 lacks something in the scenario.
             RunError: if something does not compile.
         """
         backends.user_code(scenario.user_code, self)
-        _, sources = _user_classes(scenario.lowered())
+        _refuse_settings(scenario)
+        lowered, sources = _user_classes(scenario.lowered())
         build.driver(sources)
+        _refuse_algorithms(json.loads(lowered))
 
     def run_lowered(
         self,
@@ -214,6 +198,58 @@ class Ns3:
                     error.is_own = error.is_own and not sources
                     raise
             return read_tables(tables)
+
+
+def _refuse_settings(scenario: Runnable) -> None:
+    """Raise `UsageError` for what the driver cannot be told."""
+    for i, link in enumerate(scenario.parsed["links"]):
+        for way in ("forward", "reverse"):
+            if link.get(way, {}).get("pfc"):
+                message = "pauses (pfc) are the backend native's; leave it out"
+                raise UsageError(f"links[{i}].{way}.pfc", message)
+    for i, flow in enumerate(scenario.parsed["flows"]):
+        if (transport := flow.get("transport")) in ("ROCE", "TRIMMING"):
+            message = f"{transport} is the backend native's; write TCP"
+            raise UsageError(f"flows[{i}].transport", message)
+    for i, workload in enumerate(scenario.parsed.get("workloads", ())):
+        if workload["arrivals"]["type"] in ("After", "Answers"):
+            message = "transfers that wait for others are the backend native's"
+            raise UsageError(f"workloads[{i}].arrivals", f"{message}; give times")
+        if workload.get("connections"):
+            message = "connections that stay open are the backend native's; leave it out"
+            raise UsageError(f"workloads[{i}].connections", message)
+        if workload.get("gap"):
+            message = "writes at equal distances are the backend native's; leave it out"
+            raise UsageError(f"workloads[{i}].gap", message)
+
+
+def _refuse_algorithms(lowered: Mapping[str, Any]) -> None:
+    """Raise `UsageError` for an algorithm that neither ns-3 nor the driver has a class for."""
+    classes = {name.rpartition("::")[2] for name in build.classes_of("ns3::Object")}
+    for name in dict.fromkeys(_algorithms(lowered)):
+        # What paths are without a balancer is no class.
+        if not name.startswith("::") and name not in (*classes, "static"):
+            message = f"`ns3` cannot run {name}: ns-3 {release.find().version} has no such class"
+            raise UsageError("backend", f"{message}; leave it to the backend `{backends.DEFAULT}`")
+
+
+def _algorithms(lowered: Mapping[str, Any]) -> Iterator[str]:
+    """The algorithms in a lowered scenario, as it names them."""
+    for sender in (*lowered["flows"], *lowered["stacks"]):
+        if sender["congestion_control"]:
+            yield sender["congestion_control"]["type"]
+            yield sender["recovery"]
+    disciplines = [
+        direction["qdisc"]
+        for link in lowered["links"]
+        for direction in link["directions"]
+        if direction.get("qdisc")
+    ]
+    while disciplines:
+        discipline = disciplines.pop()
+        disciplines += discipline.get("children", ())
+        yield discipline["type"]
+    yield lowered["routing"]["type"]
 
 
 def _of_this_release(lowered: str) -> str:

@@ -104,8 +104,16 @@ def classes(sources: Sequence[Path], parent: str) -> list[str]:
         Unavailable: if ns-3 or a compiler is missing.
         RunError: if something does not compile.
     """
-    before = set(_classes(driver(), parent))
+    before = set(classes_of(parent))
     return [name for name in _classes(driver(sources), parent) if name not in before]
+
+
+def classes_of(parent: str) -> list[str]:
+    """The classes derived from ns-3's `parent` that ns-3 and the driver have.
+
+    Raises as `driver` does.
+    """
+    return _classes(driver(), parent)
 
 
 @cache
