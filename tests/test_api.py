@@ -94,6 +94,12 @@ def test_a_list_that_came_out_empty_asks_for_no_default(
             ccperf.bench(**{field: []})
 
 
+def test_a_store_is_opened_to_read_or_to_add(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^mode: `w` must be `r` to read, or `a` to add"):
+        ccperf.Store(tmp_path / "x.db", "w")  # type: ignore[arg-type]
+    assert not (tmp_path / "x.db").exists()
+
+
 def test_the_package_has_what_it_says() -> None:
     assert ccperf.__version__.count(".") == 2
     for name in ccperf.__all__:

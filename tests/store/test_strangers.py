@@ -336,6 +336,44 @@ def test_nothing_is_added_to_a_damaged_file_until_it_is_mended(
         assert store.ids()[:2] == [first, third]
 
 
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.9])
+def test_doctor_says_what_to_do_with_a_file_that_is_cut_off(
+    path: Path, capsys: pytest.CaptureFixture[str], part: float
+) -> None:
+    """It is where all other commands send to."""
+    whole = path.read_bytes()
+    path.write_bytes(cut := whole[: int(part * len(whole))])
+    assert invoke(["runs", "--db", "x.db"]) == 2
+    assert "; `ccperf doctor --db x.db` says what of it can be read" in capsys.readouterr().err
+    for more in ([], ["--mend"]):
+        assert invoke(["doctor", "--db", "x.db", *more]) == 2
+        err = capsys.readouterr().err
+        assert len(err.splitlines()) == 1
+        assert "no run of it can be read; put a copy of it in its place, or delete it" in err
+        assert "ccperf doctor" not in err
+    assert path.read_bytes() == cut
+
+
+def test_doctor_deletes_nothing_if_more_than_runs_is_damaged(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = bytearray(path.read_bytes())
+    half = len(content) // 2
+    content[half : half + 9000] = b"\xff" * 9000
+    path.write_bytes(content)
+    assert invoke(["doctor", "--db", "x.db"]) == 1
+    shown = capsys.readouterr()
+    (last,) = [line for line in shown.out.splitlines() if "whole" in line]
+    readable = last.split()[1]
+    assert 0 < int(readable) < 3
+    assert invoke(["doctor", "--db", "x.db", "--mend"]) == 2
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1
+    assert f"; {readable} of its 3 runs can be read: keep it for " in err
+    assert "ccperf doctor" not in err
+    assert path.read_bytes() == content
+
+
 def test_in_a_large_file_damage_is_noticed_when_it_is_read_and_by_doctor(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

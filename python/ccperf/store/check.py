@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ccperf.store.opening import StoreError
+from ccperf.store.opening import DamagedRun, DamagedStore, StoreError
 from ccperf.store.store import Store
 
 
@@ -24,21 +24,41 @@ class Checked:
 def mend(path: Path) -> list[str]:
     """Delete the damaged runs of a database, and return their ids; others are not touched.
 
-    Raises `StoreError` if the damage is not that of single runs.
+    Raises `StoreError`, which says what is left of it, if the damage is not that of single runs.
     """
-    damaged = list(check(path).damaged)
-    with Store(path, "a", mends=True) as store:
-        for run in damaged:
-            store.delete(run)
-    return damaged
+    found = check(path)
+    try:
+        with Store(path, "a", mends=True) as store:
+            for run in found.damaged:
+                store.delete(run)
+    except DamagedStore as error:
+        whole = found.runs - len(found.damaged)
+        message = (
+            f"is damaged ({error.why}) in more than single runs, so nothing is deleted; "
+            f"{whole:,} of its {found.runs:,} runs can be read: keep it for them, and make the "
+            "others again in a new database by the same commands"
+        )
+        raise StoreError(str(path), message) from error
+    return list(found.damaged)
 
 
 def check(path: Path, progress: Callable[[int, int], None] | None = None) -> Checked:
     """Read everything in a database, and compare it with its checksums.
 
-    `progress` is called with the number of runs read and to read. Raises `StoreError` if the file
-    cannot be opened at all.
+    `progress` is called with the number of runs read and to read. Raises `StoreError`, which says
+    what to do, if none of it can be read.
     """
+    try:
+        return _check(path, progress)
+    except DamagedStore as error:
+        message = (
+            f"is damaged ({error.why}), and no run of it can be read; put a copy of it in its "
+            "place, or delete it and give the commands that made its runs again"
+        )
+        raise StoreError(str(path), message) from error
+
+
+def _check(path: Path, progress: Callable[[int, int], None] | None) -> Checked:
     with Store(path, "r") as store:
         ids = store.ids()
         damaged = {}
@@ -46,7 +66,14 @@ def check(path: Path, progress: Callable[[int, int], None] | None = None) -> Che
             try:
                 store.load(run)
             except (StoreError, KeyError) as error:
-                damaged[run] = error.message if isinstance(error, StoreError) else "has no point"
+                damaged[run] = _what(error)
             if progress:
                 progress(number, len(ids))
         return Checked(len(ids), damaged, store.without_checksums())
+
+
+def _what(error: StoreError | KeyError) -> str:
+    """What is wrong with a run, without the advice to look for that."""
+    if isinstance(error, DamagedRun | DamagedStore):
+        return f"cannot be read ({error.why})"
+    return error.message if isinstance(error, StoreError) else "has no point"

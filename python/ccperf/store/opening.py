@@ -46,6 +46,20 @@ class DamagedRun(StoreError):
         return DamagedRun, (self.path, self.run, self.why)
 
 
+class DamagedStore(StoreError):
+    """A database that is damaged elsewhere than in single runs."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        advice = f"`ccperf doctor --db {path}` says what of it can be read"
+        super().__init__(str(path), f"is damaged: {why}; {advice}")
+        self.path = path
+        self.why = why
+
+    def __reduce__(self) -> tuple[type[DamagedStore], tuple[Path, str]]:
+        """Travel between processes."""
+        return DamagedStore, (self.path, self.why)
+
+
 class StoreWriteError(RunError):
     """A result that could not be stored, e.g. because the disk is full; what is stored stays."""
 
@@ -89,7 +103,7 @@ def connect(path: Path, mode: Literal["r", "a"]) -> sqlite3.Connection:
         elif version < VERSION:
             db = _upgraded_copy(db)
     except sqlite3.Error as error:
-        raise StoreError(str(path), trouble(error)) from error
+        raise unusable(path, error) from error
     return db
 
 
@@ -99,6 +113,17 @@ def has_tables(path: Path) -> bool:
     Raises `StoreError` if it is not ours.
     """
     return _checked(path, whole=False) > 0
+
+
+def unusable(path: Path, error: sqlite3.Error) -> StoreError:
+    """What an error of SQLite's means of a file that was opened, or is read."""
+    if _is_damage(text := str(error)):
+        return DamagedStore(path, " ".join(text.split()))
+    return StoreError(str(path), trouble(error))
+
+
+def _is_damage(text: str) -> bool:
+    return "malformed" in text or "corrupt" in text
 
 
 def trouble(error: sqlite3.Error) -> str:
@@ -113,7 +138,7 @@ def trouble(error: sqlite3.Error) -> str:
         return f"cannot be written ({text}); make room on its disk and give the same command again"
     if "not a database" in text:
         return f"is not a ccperf database ({text}); name another file"
-    if "malformed" in text or "corrupt" in text:
+    if _is_damage(text):
         return f"is damaged ({text}); `ccperf doctor --db FILE` says what of it can be read"
     if "unable to open" in text or "readonly" in text:
         return f"cannot be opened: {text}"
@@ -163,9 +188,9 @@ def _checked(path: Path, whole: bool) -> int:
                     raise sqlite3.DatabaseError(f"malformed: {verdict}")
             _check_names(path, db)
     except sqlite3.Error as error:
-        raise StoreError(str(path), trouble(error)) from error
+        raise unusable(path, error) from error
     except UnicodeDecodeError as error:
-        raise StoreError(str(path), trouble(sqlite3.DatabaseError("malformed text"))) from error
+        raise DamagedStore(path, "malformed text") from error
     return int(version)
 
 

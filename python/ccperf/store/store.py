@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ccperf.algorithms import roles
 from ccperf.algorithms.user_code.names import as_stored, without_paths
-from ccperf.errors import CcperfError
+from ccperf.errors import CcperfError, UsageError
 from ccperf.runs import parquet
 from ccperf.runs.consistency import Expected
 from ccperf.runs.metrics import MetricTables
@@ -22,6 +22,7 @@ from ccperf.runs.result import Result, canonical_json
 from ccperf.store import checksums, metric_text
 from ccperf.store.opening import (
     DamagedRun,
+    DamagedStore,
     StoreError,
     StoreWriteError,
     connect,
@@ -59,6 +60,8 @@ class Store:
         locked, was written by a newer version, does not exist (mode `r`) or cannot be written (mode
         `a`).  With mode `a` a small file is read as a whole for that, unless it `mends`.
         """
+        if mode not in ("r", "a"):
+            raise UsageError("mode", f"`{mode}` must be `r` to read, or `a` to add")
         self.path = Path(path)
         self.mode = mode
         #: Runs whose checksums were compared.
@@ -429,8 +432,7 @@ class Store:
         text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         if run_id:
             return DamagedRun(self.path, run_id, text)
-        message = f"is damaged: it cannot be read ({text}); see `ccperf doctor --db {self.path}`"
-        return StoreError(str(self.path), message)
+        return DamagedStore(self.path, text)
 
     def _compare(self, run_id: str) -> None:
         """Compare a run with its checksums; KeyError if there is no such run."""
