@@ -165,6 +165,33 @@ def test_a_gate_on_a_metric_that_no_run_has_is_wrong_usage(compare: Compare) -> 
     assert ", mean_srtt_l4, " in err
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--experiment", "aqmm"], "--experiment: no runs of `aqmm` in benchmark_all.db (did you"),
+        (["--experiment", "aqm,ecn"], "--experiment: no runs of `ecn` in benchmark_all.db; there"),
+        (["--at", "kk=1"], "--at: unknown parameter `kk` (did you mean `k`?)"),
+        (["--at", "k=7"], "--at: unknown value of k `7`; known: 1, 2"),
+        (["--at", "qdisc=codl"], "--at: unknown value of qdisc `codl`"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize("command", [["compare", "newreno", "bbr"], ["runs"], ["plot"], ["export"]])
+def test_a_slip_in_a_choice_is_answered_by_what_there_is(
+    compare: Compare,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    words: list[str],
+    says: str,
+) -> None:
+    assert compare()[0] == 0
+    assert invoke([*command, *words]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(f"error: {says}")
+    assert len(shown.err.splitlines()) == 1
+
+
 def test_a_gate_on_single_runs_is_wrong_usage(compare: Compare) -> None:
     status, out, err = compare("latest", "latest", "--fail-on", "mean_srtt_l4>1%")
     assert (status, out) == (2, "")

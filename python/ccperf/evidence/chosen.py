@@ -143,12 +143,38 @@ class Choice:
 
     experiments: Sequence[str]
     parameters: Mapping[str, Sequence[str]]
+    #: The option that names each of the parameters.
+    options: Mapping[str, str]
 
     def fits(self, experiment: str, parameters: Mapping[str, object]) -> bool:
         """Whether a point is meant."""
         return (not self.experiments or experiment in self.experiments) and all(
             str(parameters.get(name)) in values for name, values in self.parameters.items()
         )
+
+    def check(self, rows: Iterable[RunRow], databases: Iterable[str | Path]) -> None:
+        """Raise `UsageError` for a word that fits no run of a database that has some."""
+        there: dict[str, dict[str, None]] = {}
+        experiments: dict[str, None] = {}
+        for row in rows:
+            experiments[_experiment(row)] = None
+            for name, value in row.parameters.items():
+                there.setdefault(name, {})[str(value)] = None
+        where = ", ".join(map(str, databases))
+        for name in self.experiments if experiments else ():
+            if name not in experiments:
+                message = f"no runs of `{name}` in {where}{suggestion(name, experiments)}"
+                raise UsageError("--experiment", f"{message}; there are {', '.join(experiments)}")
+        for name, values in self.parameters.items() if experiments else ():
+            if name not in there:
+                raise UsageError(self.options[name], unknown("parameter", name, there))
+            if there[name].keys().isdisjoint(values):
+                message = unknown(f"value of {name}", values[0], there[name])
+                raise UsageError(self.options[name], message)
+
+
+def _experiment(row: RunRow) -> str:
+    return row.experiment or row.label or "scenario"
 
 
 def asked(
@@ -160,14 +186,17 @@ def asked(
     `UsageError`.
     """
     chosen = {name: list(values) for name, values in (parameters or {}).items()}
+    options = {name: f"--{name.replace('_', '-')}" for name in chosen}
     for word in words(at):
         name, equals, value = word.partition("=")
         if not equals:
             raise UsageError("--at", f"`{word}` is not parameter=value")
         chosen.setdefault(name, []).extend(grid.expand("--at", value))
+        options.setdefault(name, "--at")
     return Choice(
         words(experiment),
         {name: [s for value in of for s in spellings(value)] for name, of in chosen.items()},
+        options,
     )
 
 
@@ -188,7 +217,7 @@ def choose(
     rows = [record.row for record in found]
     there = Algorithms(rows, databases)
     names = [there.one(word, "--cc") for word in words(cc)]
-    _check_parameters(choice, rows)
+    choice.check(rows, databases)
     return [
         cell
         for cell in cells.gather(found)
@@ -210,7 +239,7 @@ def rows(
         with Store(path, "r") as store:
             found += [(path, row) for row in store.runs()]
     listed = [row for _, row in found]
-    _check_parameters(choice, listed)
+    choice.check(listed, databases)
     names = versions.versioned(listed)
     there = Algorithms(listed, databases)
     meant: set[str] = set()
@@ -228,16 +257,9 @@ def rows(
     return [
         (path, row)
         for (path, row), name in zip(found, names, strict=True)
-        if choice.fits(row.experiment or row.label or "scenario", row.parameters)
+        if choice.fits(_experiment(row), row.parameters)
         and (not cc or name in meant or (not newest and not meant.isdisjoint(row.cc)))
     ]
-
-
-def _check_parameters(choice: Choice, found: Sequence[RunRow]) -> None:
-    varied = {name for row in found for name in row.parameters}
-    for name in choice.parameters:
-        if found and name not in varied:
-            raise UsageError(f"--{name.replace('_', '-')}", unknown("parameter", name, varied))
 
 
 def metrics_named(text: str, option: str) -> list[str]:
