@@ -291,6 +291,43 @@ def test_a_slip_is_one_line_with_the_field_and_the_value(
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["dumbbell", "--rate", "16Mbs"],
+            "--rate: `16Mbs`: `Mbs` is not a unit of a rate; did",
+        ),
+        (["dumbbell", "--rate", "16Mhz"], "is not a unit of a rate; write it like 16Mbps"),
+        (["dumbbell", "--buffer", "50ms"], "queue size; write it like 20p, 30kB or 1bdp"),
+        (["dumbbell", "--buffer", "20"], "write a queue size like 20p, 30kB or 1bdp"),
+        (["dumbbell", "--buffer", "-1bdp"], "--buffer: `-1bdp` must be a number above 0"),
+        (["dumbbell", "--buffer", "xbdp"], "--buffer: `xbdp` must be a number above 0"),
+        (["loss_resilience", "--loss", "5%"], "`5%` is not a probability from 0 to 1; write 0.05"),
+        (["testbed", "--load", "50%"], "--load: `50%` is not between 0 and 1; write 0.5"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_unit_is_answered_with_the_one_that_is_meant(
+    capsys: Captured, words: list[str], says: str
+) -> None:
+    assert invoke(["run", *words, "-n"]) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert len(err.splitlines()) == 1
+    assert len(err) < 120
+
+
+@pytest.mark.parametrize("rate", ["1Gbit/s", "1 Gbit/s", "1000Mbit/s", "1000000kbit/s", "1e9bit/s"])
+def test_rates_are_taken_as_data_sheets_write_them(capsys: Captured, rate: str) -> None:
+    assert invoke(["run", "dumbbell", "--rate", rate, "-n"]) == 0
+    assert "--rate 1Gbps " in capsys.readouterr().out
+    # A level may be a rate, a time or a probability.
+    step = ["run", "responsiveness_step", "--target", "rate", "--lower", "1Mbps", "-n"]
+    assert invoke([*step, "--upper", rate]) == 0
+    assert "--upper 1Gbps " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("option", ["", "--datacentre", "--loadbalance"])
 def test_an_experiment_that_a_benchmark_does_not_have_is_answered_with_what_runs_it(
     capsys: Captured, option: str

@@ -63,6 +63,12 @@ const RATE_UNITS: &[Unit] = &[
     unit("GiB/s", 8 * GI),
     unit("Tbps", T),
     unit("Tb/s", T),
+    // IEEE's, as data sheets have them.
+    unit("bit/s", 1),
+    unit("kbit/s", K),
+    unit("Mbit/s", M),
+    unit("Gbit/s", G),
+    unit("Tbit/s", T),
     // tc(8), which takes these in any case.
     unit("bit", 1),
     unit("kbit", K),
@@ -251,12 +257,11 @@ impl Quantity {
                 unit.name
             ),
             None => {
-                let names: Vec<_> = all().map(|unit| unit.name).collect();
-                format!(
-                    "`{text}`: `{name}` is not a unit of a {}; units are {}",
-                    self.what,
-                    names.join(", ")
-                )
+                let hint = match all().find(|unit| is_slip(name, unit.name)) {
+                    Some(unit) => format!("did you mean `{number}{}`?", unit.name),
+                    None => format!("write it like {}", self.example),
+                };
+                format!("`{text}`: `{name}` is not a unit of a {}; {hint}", self.what)
             }
         }
     }
@@ -264,6 +269,18 @@ impl Quantity {
     fn too_large(&self, text: &str) -> String {
         format!("`{text}` is too large for a {}", self.what)
     }
+}
+
+/// Whether one letter too many, too few or another one makes the difference, in a unit of several.
+fn is_slip(typed: &str, meant: &str) -> bool {
+    let alike =
+        |pairs: &mut dyn Iterator<Item = (u8, u8)>| pairs.take_while(|(a, b)| a == b).count();
+    let before = alike(&mut typed.bytes().zip(meant.bytes()));
+    let after = alike(&mut typed.bytes().rev().zip(meant.bytes().rev()));
+    let longer = typed.len().max(meant.len());
+    typed.len().min(meant.len()) > 1
+        && typed.len().abs_diff(meant.len()) < 2
+        && before + after + 1 >= longer
 }
 
 fn one_char(text: &str) -> Option<char> {
@@ -396,6 +413,8 @@ mod tests {
             ("16mbit", 16_000_000),
             ("2Kibit", 2048),
             ("10 Mb/s", 10_000_000),
+            ("1 Gbit/s", 1_000_000_000),
+            ("8kbit/s", 8000),
             ("0bps", 0),
         ] {
             assert_eq!(parse_rate(text), Ok(Rate(bps)), "{text}");
@@ -438,7 +457,13 @@ mod tests {
             (parse_rate("16mbps").err(), "tc reads `mbps` as bytes per second"),
             (parse_rate("16mbps").err(), "`16Mbps` or `16mbit`"),
             (parse_rate("16MBPS").err(), "case-sensitive"),
-            (parse_rate("16Mhz").err(), "units are bps"),
+            (parse_rate("16Mhz").err(), "`Mhz` is not a unit of a rate; write it like 16Mbps"),
+            (parse_rate("16Mbs").err(), "did you mean `16Mbps`?"),
+            (parse_rate("16 MBs").err(), "did you mean `16MBps`?"),
+            (parse_rate("1Gbits/s").err(), "did you mean `1Gbit/s`?"),
+            (parse_time("5m").err(), "`m` is not a unit of a time; write it like 15ms"),
+            (parse_time("5µs").err(), "write it like 15ms"),
+            (parse_queue_size("50ms").err(), "write it like 20p or 30kB"),
             (parse_rate("-1Mbps").err(), "is negative"),
             (parse_rate("0.0000001Mbps").err(), "would lose precision"),
             (parse_rate("1e30Gbps").err(), "too large"),

@@ -157,15 +157,23 @@ def _number(text: str) -> float:
 def _probability(text: str) -> float:
     value = float(_number(text)) if re.fullmatch(r"[-+0-9.eE]+", text) else math.nan
     if not value <= 1:
-        raise ValueError(f"`{text}` is not a probability from 0 to 1")
+        raise ValueError(f"`{text}` is not a probability from 0 to 1{_of_percent(text)}")
     return value
 
 
 def _load(text: str) -> float:
+    if meant := _of_percent(text):
+        raise ValueError(f"`{text}` is not between 0 and 1{meant}")
     value = _number(text)
     if not 0 < value < 1:
         raise ValueError(f"`{text}` is not between 0 and 1, as 0.6 for 60 %")
     return value
+
+
+def _of_percent(text: str) -> str:
+    """What to write instead of a percentage; nothing if it is none."""
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) *%", text)
+    return f"; write {float(found[1]) / 100:g}" if found else ""
 
 
 def _rate(text: str) -> str:
@@ -196,7 +204,7 @@ def _times(text: str) -> str:
 
 
 def _level(text: str) -> Value:
-    if text.endswith("bps"):
+    if text.endswith(("bps", "bit", "/s")):
         return _rate(text)
     return _time(text) if text.endswith("s") else _probability(text)
 
@@ -208,10 +216,17 @@ def products(buffer: str) -> float | None:
 
 def _buffer(text: str) -> str:
     if text.lower().endswith("bdp"):
-        if not (number := _number(text[: -len("bdp")])):
-            raise ValueError(f"`{text}` must be above 0")
+        try:
+            number = _number(text[: -len("bdp")])
+        except ValueError:
+            number = 0
+        if not number:
+            raise ValueError(f"`{text}` must be a number above 0, as 1.5bdp")
         return f"{number}bdp"
-    return _native.format_queue_size(*_native.parse_queue_size(text))
+    try:
+        return _native.format_queue_size(*_native.parse_queue_size(text))
+    except ValueError as error:  # the engine knows nothing of products
+        raise ValueError(str(error).replace("20p or 30kB", "20p, 30kB or 1bdp")) from None
 
 
 def _trace(text: str) -> File:
