@@ -76,3 +76,30 @@ def test_wrong_usage_exits_with_2_and_writes_nothing(
     assert invoke(["score", *words]) == 2
     assert said in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_two_of_one_name_are_told_apart_by_their_folders(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("v1", "v2"):
+        Path(folder).mkdir()
+        Path(folder, "mycca.py").write_text(
+            "import ccperf\nclass MyCca(ccperf.CongestionControl):\n    pass\n"
+        )
+    words = ["./v1/mycca.py:MyCca", "--against", "./v2/mycca.py:MyCca", "--stop-time", "500ms"]
+    assert invoke(["score", *words]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "1.0000  v1/mycca.py:MyCca against v2/mycca.py:MyCca"
+
+
+def test_exec_shows_user_code_as_run_does(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mycca.py").write_text("import ccperf\nclass MyCca(ccperf.CongestionControl):\n    pass\n")
+    line = "ns3-dev-ccperf-static-dumbbell-default --stop-time=500ms --bw=16Mbps --qlen=20p"
+    assert invoke(["exec", "--", *line.split(), "--rtts=15ms", "--algs=./mycca.py:MyCca"]) == 0
+    out = capsys.readouterr().out
+    assert "flow_1 mycca.py:MyCca " in out
+    assert str(tmp_path) not in out

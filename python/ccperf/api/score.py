@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import campaign
 from ccperf.algorithms import roles
-from ccperf.algorithms.user_code.names import label
+from ccperf.algorithms.user_code.names import labels
 from ccperf.api import asked
 from ccperf.api.runs import Folder
 from ccperf.base import expression
@@ -169,6 +169,7 @@ def score(
     made_by = asked.backend(backend)
     seeds = asked.seeds(seed)
     base, other = (_one(name, given) for name, given in (("against", against), ("cc", cc)))
+    called = labels((base, other))
     points = {}
     for name in (base, other):
         plans = [
@@ -192,9 +193,9 @@ def score(
         if db is None:
             folder = stack.enter_context(TemporaryDirectory(prefix="ccperf-"))
             own = stack.enter_context(Store(Path(folder) / "runs.db", "a"))
-        found = _made(label(base), points[base], kept, made_by, jobs)
+        found = _made(called[base], points[base], kept, made_by, jobs)
         started = time.perf_counter()
-        mine = _made(label(other), points[other], own, made_by, jobs, budget)
+        mine = _made(called[other], points[other], own, made_by, jobs, budget)
         seconds = time.perf_counter() - started
     return _score(found, mine, budget, seconds)
 

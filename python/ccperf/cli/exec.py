@@ -88,8 +88,10 @@ def command(
     from ccperf.store import Store
 
     with Store(target, "a") as store:
-        result = simulate_one(Point(scenario, *labels(line)), backend, packets)
-        store.add(result)
+        made = simulate_one(Point(scenario, *labels(line)), backend, packets)
+        store.add(made)
+        # As it is stored, user code has its label: what a line says of folders is of this machine.
+        result = store.load(made.id, made.experiment, made.parameters)
     for path, file in files.items():
         with outputs.whole(path) as draft:
             file.write(result, draft)
