@@ -100,6 +100,46 @@ def test_a_store_is_opened_to_read_or_to_add(tmp_path: Path) -> None:
     assert not (tmp_path / "x.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"experiment": 5}, "experiment: `5` is no experiment; name one, as aqm, or a file"),
+        ({"experiment": None}, "experiment: `None` is no experiment"),
+        ({"stop_time": 5}, 'stop_time: `5` has no unit; write "5s" for seconds'),
+        ({"stop_time": 0}, "stop_time: `0` has no unit"),
+        ({"stop_time": ["1s"]}, "stop_time: `['1s']` is not a time; write one like 15ms"),
+        ({"jitter": 0.5}, 'jitter: `0.5` has no unit; write "0.5s" for seconds'),
+        ({"recovery": 5}, "recovery: `5` must be a text"),
+        ({"profile": 5}, "profile: `5` must be a text"),
+        ({"backend": 5}, "backend: `5` must be a text"),
+    ],
+    ids=str,
+)
+def test_a_value_of_another_type_is_named_with_what_to_write(
+    given: dict[str, Any], says: str
+) -> None:
+    for call in (ccperf.run, ccperf.grid):
+        with pytest.raises(UsageError) as caught:
+            call(**{"experiment": "aqm", "k": 1, **given})
+        assert str(caught.value).startswith(says)
+
+
+def test_so_are_those_of_one_call_alone() -> None:
+    for call, words, given, says in (
+        (ccperf.run, ["aqm"], {"threads": "2"}, "threads: `2` must be"),
+        (ccperf.run, ["aqm"], {"packets": 5}, "packets: `5` must be a text or a path"),
+        (ccperf.grid, ["aqm"], {"jobs": "2"}, "jobs: `2` must be a whole number"),
+        (ccperf.grid, ["aqm"], {"db": 5}, "db: `5` must be a text or a path"),
+        (ccperf.compare, ["cubic"], {"db": 5}, "db: `5` must be a text or a path"),
+        (ccperf.score, ["cubic"], {"budget": "1"}, "budget: `1` must be a number of seconds"),
+        (ccperf.score, ["cubic"], {"jobs": None}, "jobs: `None` must be a whole number"),
+        (ccperf.simulate, [5], {}, "scenario: `5` is no ccperf.Scenario"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            call(*words, **given)  # type: ignore[operator]
+        assert str(caught.value).startswith(says)
+
+
 def test_the_package_has_what_it_says() -> None:
     assert ccperf.__version__.count(".") == 2
     for name in ccperf.__all__:

@@ -37,6 +37,8 @@ _LARGEST = 2**32
 
 def experiment(what: str | Path) -> Experiment:
     """The experiment of this name, or the one in a file. Raises `UsageError`."""
+    if not isinstance(what, str | Path):
+        raise UsageError("experiment", f"`{what}` is no experiment; name one, as aqm, or a file")
     if Path(what).suffix == ".toml":
         if not Path(what).is_file():
             raise UsageError("experiment", f"there is no file {what}")
@@ -111,6 +113,27 @@ def seed(given: Any) -> int:
     return int(number)
 
 
+def text(name: str, given: object) -> None:
+    """Raise `UsageError` for a setting that is neither a text nor left out."""
+    if given is not None and not isinstance(given, str):
+        raise UsageError(name, f"`{given}` must be a text")
+
+
+def file(name: str, given: object) -> None:
+    """Raise `UsageError` for what is neither a text, nor a path, nor left out."""
+    if given is not None and not isinstance(given, str | Path):
+        raise UsageError(name, f"`{given}` must be a text or a path")
+
+
+def jobs(given: Any) -> int | None:
+    """How many runs are made side by side, None for one a core. Raises `UsageError`."""
+    if not hasattr(given, "__index__"):
+        raise UsageError("jobs", f"`{given}` must be a whole number")
+    if isinstance(given, bool) or given < 0:
+        raise UsageError("jobs", f"`{given}` must be at least 1, or 0 for one a core")
+    return int(given) or None
+
+
 def plan(
     chosen: Experiment,
     cc: Some[Algorithm] | None,
@@ -122,6 +145,8 @@ def plan(
 
     `settings` are recovery, stop_time, jitter and profile.
     """
+    for name in ("recovery", "profile"):
+        text(name, settings.get(name))
     names, rest = tested(chosen, cc, parameters)
     values = {
         name: list(map(word, filled(name, given, "the whole grid"))) for name, given in rest.items()
@@ -138,6 +163,7 @@ def single(name: str, given: Any) -> Any:
 
 def backend(name: str) -> Backend:
     """The backend, if it can be used here. Raises `UsageError`."""
+    text("backend", name)
     found = backends.get(name)
     if missing := found.available():
         raise UsageError("backend", f"`{name}` cannot be used here: {missing}")
@@ -146,6 +172,8 @@ def backend(name: str) -> Backend:
 
 def databases(given: str | Path | Sequence[str | Path]) -> list[Path]:
     """The databases, which are there. Raises `UsageError`."""
+    for each in several(given):
+        file("db", each)
     paths = [Path(each) for each in several(given)]
     for path in paths:
         if not path.exists():

@@ -207,8 +207,8 @@ def _made(
 ) -> Runs:
     """Make the runs that the database lacks; all of them, in the order of the points."""
     made_by = asked.backend(backend)
-    if isinstance(jobs, bool) or jobs < 0:
-        raise UsageError("jobs", f"`{jobs}` must be at least 1, or 0 for one a core")
+    count = asked.jobs(jobs)
+    asked.file("db", db)
     wanted = list(points)
     for point in wanted:
         point.scenario.check()
@@ -217,7 +217,7 @@ def _made(
     path = folder.path / "runs.db" if folder else Path(str(db))
     with Store(path, "a") as store:
         report = campaign.run(
-            wanted, store, made_by, jobs=jobs or None, progress=campaign.bar(show=progress)
+            wanted, store, made_by, jobs=count, progress=campaign.bar(show=progress)
         )
         _tell(report)
         stored = set(store.ids())

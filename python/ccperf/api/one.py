@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import campaign
 from ccperf.api import asked
 from ccperf.base import outputs
+from ccperf.errors import UsageError
 from ccperf.present import notebook
 from ccperf.runs import backends
 
@@ -61,6 +62,8 @@ def run(
     names, rest = asked.tested(chosen, asked.single("cc", cc), given)
     if cc is not None or chosen.kind in given:
         asked.single(chosen.kind, names if names[1:] else names[0])
+    for name, setting in (("recovery", recovery), ("profile", profile)):
+        asked.text(name, setting)
     own = {"recovery": recovery, "stop_time": stop_time, "jitter": jitter, "profile": profile}
     settings = {name: value for name, value in own.items() if value is not None}
     number = None if seed is None else asked.seed(asked.single("seed", seed))
@@ -88,9 +91,12 @@ def simulate(
         progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
 
     Raises:
+        UsageError: names the argument that is wrong.
         ScenarioError: has the path of everything in the scenario that makes no sense.
         RunError: if the run fails.
     """
+    if not hasattr(scenario, "lowered"):
+        raise UsageError("scenario", f"`{scenario}` is no ccperf.Scenario")
     return _simulate(campaign.Point(scenario), backend, packets, threads, progress)
 
 
@@ -106,6 +112,7 @@ def _simulate(
     if not made_by.abilities.is_in_process:
         # What it lacks is said before its program starts.
         made_by.prepare(point.scenario)
+    asked.file("packets", packets)
     trace = Path(packets) if packets is not None else None
     if trace:
         outputs.may_write(trace, outputs.packets(trace), "packets")

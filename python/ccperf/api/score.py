@@ -162,10 +162,10 @@ def score(
         KeyboardInterrupt: after Ctrl-C.
     """
     parts = _parts(set, asked.several(experiments))
-    if budget is not None and not 0 < budget < math.inf:
+    if budget is not None and not (isinstance(budget, int | float) and 0 < budget < math.inf):
         raise UsageError("budget", f"`{budget}` must be a number of seconds above 0")
-    if isinstance(jobs, bool) or jobs < 0:
-        raise UsageError("jobs", f"`{jobs}` must be at least 1, or 0 for one a core")
+    asked.jobs(jobs)
+    asked.file("db", db)
     made_by = asked.backend(backend)
     seeds = asked.seeds(seed)
     base, other = (_one(name, given) for name, given in (("against", against), ("cc", cc)))

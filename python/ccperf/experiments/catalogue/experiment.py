@@ -194,7 +194,7 @@ class Experiment(ABC):
         Raises:
             UsageError: names the argument that is wrong.
         """
-        length = _length(stop_time or self.stop_time)
+        length = _length(self.stop_time if stop_time is None else stop_time)
         release = None if profile is None else _release(profile)
         point = self.point(parameters, length)
         return Setup(
@@ -407,18 +407,19 @@ def _later(scenario: Scenario, jitter: str, seed: int) -> list[str]:
     return [_native.format_time(min(start, latest)) for start in starts]
 
 
-def _time(name: str, text: str) -> str:
+def _time(name: str, given: object) -> str:
+    if isinstance(given, int | float):
+        raise UsageError(name, f'`{given}` has no unit; write "{given}s" for seconds')
+    if not isinstance(given, str):
+        raise UsageError(name, f"`{given}` is not a time; write one like 15ms")
     try:
-        return _native.format_time(_native.parse_time(text))
-    except (TypeError, ValueError) as error:
+        return _native.format_time(_native.parse_time(given))
+    except ValueError as error:
         raise UsageError(name, str(error)) from None
 
 
-def _length(stop_time: str) -> str:
-    try:
-        ns = _native.parse_time(stop_time)
-    except (TypeError, ValueError) as error:
-        raise UsageError("stop_time", str(error)) from None
-    if ns == 0:
+def _length(stop_time: object) -> str:
+    length = _time("stop_time", stop_time)
+    if _native.parse_time(length) == 0:
         raise UsageError("stop_time", f"`{stop_time}` must be above 0")
-    return _native.format_time(ns)
+    return length

@@ -160,7 +160,7 @@ def share(
     Raises:
         UsageError: names the field, if that cannot be.
     """
-    if isinstance(threads, bool) or threads < 1:
+    if not hasattr(threads, "__index__") or isinstance(threads, bool) or threads < 1:
         raise UsageError(field, f"`{threads}` must be at least 1")
     if threads > 1:
         if not isinstance(backend, Threaded):
