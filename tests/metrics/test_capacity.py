@@ -6,20 +6,33 @@ from typing import Any
 
 import pytest
 
+import ccperf
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.metrics import compute
-from ccperf.runs.metrics.capacity import capacities
+from ccperf.runs.metrics.capacity import Capacity, capacities
+from ccperf.scenario import Scenario
 
 
 def link(**own: Any) -> dict[str, Any]:
-    direction = {"rate": None, "qdisc": None}
+    direction = {"rate": None, "qdisc": None, "mtu": "1000B"}
     return {"name": "btl", "rate": "10Mbps", "forward": direction, "reverse": direction, **own}
 
 
-def bits(of_link: dict[str, Any], *changes: dict[str, Any]) -> float:
+def capacity(of_link: dict[str, Any], *changes: dict[str, Any]) -> Capacity:
     scenario = {"stop_time": "10s", "links": [of_link], "changes": list(changes)}
     return capacities(scenario, ["btl_forward"])["btl_forward"]
+
+
+def bits(of_link: dict[str, Any], *changes: dict[str, Any]) -> float:
+    return capacity(of_link, *changes).wire
+
+
+def through(name: str, children: list[dict[str, Any]] | None = None, **attributes: str) -> float:
+    """Bits that a discipline in front of the link lets through."""
+    qdisc = {"type": name, "attributes": attributes, "children": children or []}
+    direction = {"rate": None, "qdisc": qdisc, "mtu": "1000B"}
+    return capacity(link(forward=direction)).packets
 
 
 def test_a_rate_counts_as_long_as_it_holds() -> None:
@@ -38,9 +51,69 @@ def test_rows_of_a_schedule_are_changes() -> None:
     assert bits(link(schedules=[schedule])) == 20e6 + 8e6
 
 
-def test_a_policer_lets_through_its_rate_and_a_bucket() -> None:
-    qdisc = {"type": "PolicerQueueDisc", "attributes": {"Rate": "2Mbps", "Burst": "50000"}}
-    assert bits(link(forward={"rate": None, "qdisc": qdisc})) == 20e6 + 400e3
+def test_a_bucket_lets_through_its_rate_and_what_it_holds_at_first() -> None:
+    assert through("FifoQueueDisc") == float("inf")
+    for name in ("PolicerQueueDisc", "TbfQueueDisc"):
+        assert through(name, Rate="2Mbps", Burst="50000") == 20e6 + 400e3
+
+
+def test_a_bucket_has_the_engine_s_attributes_where_none_are_given() -> None:
+    for name in ("PolicerQueueDisc", "TbfQueueDisc"):
+        assert through(name) == 10e6 + 1e6
+        assert through(name, Rate="2Mbps") == 20e6 + 1e6
+        assert through(name, Burst="50000") == 10e6 + 400e3
+
+
+def test_a_second_bucket_counts_and_so_does_one_around_or_inside_another() -> None:
+    assert through("TbfQueueDisc", Rate="2Mbps", PeakRate="1Mbps", Mtu="3000") == 10e6 + 24e3
+    assert through("TbfQueueDisc", Rate="2Mbps", PeakRate="1Mbps") == 10e6 + 8e3
+    policer = {"type": "PolicerQueueDisc", "attributes": {"Rate": "500kbps"}}
+    assert through("TbfQueueDisc", [policer]) == 5e6 + 1e6
+    # Others go past it.
+    assert through("PrioQueueDisc", [policer, policer]) == float("inf")
+
+
+def used(qdisc: Any, rate: str, write: str) -> float:
+    """Percent of what it could have let through of such datagrams."""
+    scenario = Scenario(
+        stop_time="5s",
+        nodes=["a", "b"],
+        links=[
+            {
+                "name": "btl",
+                "ends": ["a", "b"],
+                "rate": "10Mbps",
+                "delay": "1ms",
+                "forward": {"qdisc": qdisc},
+            }
+        ],
+        flows=[
+            {
+                "source": "a",
+                "destination": "b",
+                "transport": "UDP",
+                "application": {"type": "CBR", "rate": rate, "write": write},
+            }
+        ],
+    )
+    return ccperf.simulate(scenario).link_metrics["btl_forward"]["used_capacity_l1"]
+
+
+@pytest.mark.parametrize(("rate", "write"), [("100kbps", "1B"), ("3Mbps", "1kB")])
+@pytest.mark.parametrize(
+    ("kind", "attributes"),
+    [
+        ("police", {}),
+        ("tbf", {}),
+        ("tbf", {"Rate": "1Mbps", "Burst": "125000"}),
+        ("tbf", {"Rate": "5Mbps", "PeakRate": "1Mbps"}),
+    ],
+)
+def test_what_a_bucket_holds_back_is_used_up(
+    kind: str, attributes: dict[str, str], rate: str, write: str
+) -> None:
+    """Tokens are for IP packets: those of 1 B have 2 of 31 B on the wire beyond theirs."""
+    assert 99 < used({"type": kind, "attributes": attributes}, rate, write) <= 100
 
 
 @pytest.mark.parametrize(
@@ -55,5 +128,5 @@ def test_a_policer_lets_through_its_rate_and_a_bucket() -> None:
 def test_no_bottleneck_is_used_beyond_what_it_has(name: str, point: dict[str, Any]) -> None:
     scenario = catalogue.get(name).scenario("TcpCubic", stop_time="5s", **point)
     tables = compute(scenario, backends.get("native").simulate(scenario))
-    used = [values["used_capacity_l1"] for values in tables.link.values()]
-    assert 50 < max(used) <= 100.01
+    found = [values["used_capacity_l1"] for values in tables.link.values()]
+    assert 50 < max(found) <= 100.01

@@ -83,6 +83,15 @@ def parameters(kind: Kind, name: str) -> tuple[str, ...]:
     return tuple(param["ns3"] for param in algorithms(kind)[expression.cut(name)[0]]["params"])
 
 
+def attribute(kind: Kind, described: Mapping[str, Any], name: str) -> str:
+    """The value of an attribute of an algorithm as a scenario describes it; the engine's default
+    where it gives none.
+    """
+    given: Mapping[str, str] = described["attributes"]
+    params = algorithms(kind)[described["type"]]["params"]
+    return given.get(name) or next(of["default"] for of in params if of["ns3"] == name)
+
+
 def socket_parameters() -> tuple[str, ...]:
     """The ns-3 names of the attributes of a TCP socket that have an effect."""
     return tuple(param["ns3"] for param in tables()["socket"]["params"])

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ccperf import _native
+from ccperf.algorithms import registry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-#: Disciplines that let no more through than a token bucket holds.
-_BUCKETS = ("PolicerQueueDisc", "TbfQueueDisc")
+#: Disciplines that let no more through than token buckets hold: the attributes that say how fast
+#: each fills, and its size.
+_BUCKETS = {
+    "PolicerQueueDisc": (("Rate", "Burst"),),
+    "TbfQueueDisc": (("Rate", "Burst"), ("PeakRate", "Mtu")),
+}
 
 
-def capacities(scenario: Mapping[str, Any], names: Collection[str]) -> dict[str, float]:
-    """Return the bits that each of these directions could have sent.
+class Capacity(NamedTuple):
+    """Bits that a direction could have sent in the run."""
 
-    That is the rate over time, or what a token bucket in front of it let through if that is less:
-    its rate over time and the bucket, which is full at first.
-    """
+    #: On the wire, with PPP's headers: the rate over time.
+    wire: float
+    #: Of IP packets, which token buckets count: the rate of the tightest one over time and the
+    #: bucket, which is full at first; infinite without.
+    packets: float
+
+
+def capacities(scenario: Mapping[str, Any], names: Collection[str]) -> dict[str, Capacity]:
+    """Return what each of these directions could have sent."""
     end = _native.parse_time(scenario["stop_time"])
     found = {}
     for link in scenario["links"]:
@@ -35,7 +47,8 @@ def capacities(scenario: Mapping[str, Any], names: Collection[str]) -> dict[str,
                 for (time, rate), (after, _) in itertools.pairwise([*steps, (end, 0)])
                 if time < end
             )
-            found[f"{link['name']}_{side}"] = min(bits, _bucket(direction["qdisc"], end))
+            buckets = min(_buckets(direction, end), default=math.inf)
+            found[f"{link['name']}_{side}"] = Capacity(bits, buckets)
     return found
 
 
@@ -52,9 +65,16 @@ def _steps(
             yield from zip(schedule["times_ns"], schedule["rates_bps"], strict=True)
 
 
-def _bucket(qdisc: Mapping[str, Any] | None, end_ns: int) -> float:
-    if qdisc is None or qdisc["type"] not in _BUCKETS or "Rate" not in qdisc["attributes"]:
-        return float("inf")
-    attributes = qdisc["attributes"]
-    filled = _native.parse_rate(attributes["Rate"]) * end_ns / 1e9
-    return filled + 8 * float(attributes.get("Burst", 0))
+def _buckets(direction: Mapping[str, Any], end_ns: int) -> Iterator[float]:
+    """Yield what each token bucket lets through that all packets of a direction pass."""
+    qdisc = direction["qdisc"]
+    while qdisc:
+        for rate_name, size_name in _BUCKETS.get(qdisc["type"], ()):
+            rate = _native.parse_rate(registry.attribute("qdisc", qdisc, rate_name))
+            if rate == 0:
+                continue  # There is no second bucket.
+            size = int(registry.attribute("qdisc", qdisc, size_name))
+            size = size or _native.parse_size(direction["mtu"])
+            yield rate * end_ns / 1e9 + 8 * size
+        children = qdisc.get("children", ())
+        qdisc = children[0] if len(children) == 1 else None

@@ -173,15 +173,18 @@ def mean_utilization_l1(links: LinkSeries) -> Floats:
     "link",
     unit="%",
     better="higher",
-    formula="100 x 8 x bytes sent / min(integral of the rate, Rate x T + 8 x Burst)",
+    formula="100 x max(8 x bytes sent / integral of the rate, 8 x IP bytes sent / bucket)",
     over_flows="max",
     sampled=False,
 )
 def used_capacity_l1(links: LinkSeries) -> Floats:
     """Share of what the link could have sent in the whole run that it did send.
 
-    The integral is over the rates that the link has in turn; Rate and Burst are those of a token
-    bucket in front of it (policer or TBF), T is the run's length. Of several bottlenecks that of
+    The integral is over the rates that the link has in turn, and bytes sent have PPP's headers. A
+    token bucket in front of it that all packets pass (policer or TBF) counts without them: it could
+    have let through Rate x T + 8 x Burst, of a TBF's second one PeakRate x T + 8 x Mtu, T the run's
+    length, with the engine's values where the scenario gives none. Packets count when their
+    transmission starts, so that the last one may go beyond 100 %. Of several bottlenecks that of
     the tightest, which is used most, stands for the run.
     """
-    return 100 * 8 * links.counter("tx_bytes") / links.capacity
+    return 100 * links.used_capacity

@@ -39,6 +39,7 @@ SAMPLING = (
 )
 
 _NS3_DEFAULT_SEGMENT_SIZE = 536
+_PPP_HEADER = 2
 _SECOND_NS = 1_000_000_000
 
 
@@ -380,10 +381,17 @@ class LinkSeries:
         return 100 * self.sending_rate_l1 / _positive(self.rate)
 
     @cached_property
-    def capacity(self) -> Floats:
-        """Bits that a direction could have sent in the run, shape (directions,)."""
-        bits = capacities(self._parsed, self.names)
-        return _positive(np.array([bits[name] for name in self.names], dtype=float))
+    def used_capacity(self) -> Floats:
+        """What a direction sent in the run over what it could have sent, shape (directions,).
+
+        On the wire, or through the token bucket in front of it if that is nearer to its limit.
+        """
+        of = capacities(self._parsed, self.names)
+        found = np.array([of[name] for name in self.names], dtype=float).reshape(-1, 2)
+        wire = self.counter("tx_bytes")
+        packets = wire - _PPP_HEADER * self.counter("tx_packets")
+        used: Floats = np.fmax(8 * wire / _positive(found[:, 0]), 8 * packets / found[:, 1])
+        return used
 
     @cached_property
     def parallel(self) -> list[list[int]]:
