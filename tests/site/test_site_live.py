@@ -11,12 +11,18 @@ from typing import Any, ClassVar
 
 import pytest
 from site_browser import Browser
+from site_built import built
 
+import ccperf
 from ccperf import site
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.experiments import what_if
-from ccperf.site import engine
+from ccperf.runs import backends
+from ccperf.runs.metrics import METRICS
+from ccperf.runs.result import Result
+from ccperf.site import drawing, engine
+from ccperf.site.drawing import ANSWERS
 
 needs_engine = pytest.mark.skipif(not engine.module(), reason="needs the engine: make wasm")
 browser_test = pytest.mark.browser
@@ -24,6 +30,10 @@ browser_test = pytest.mark.browser
 STATUS = "document.querySelector('#live [role=status]').textContent"
 ALERT = "document.querySelector('#live [role=alert]').textContent"
 COMMAND = "document.getElementById('live-command').textContent"
+NUMBERS = (
+    "[...document.querySelectorAll('#live-numbers tr')]"
+    ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+)
 RUNS = "[...ccperf.page.runs.keys()]"
 
 
@@ -96,14 +106,101 @@ def test_a_link_carries_the_settings_and_the_command_means_the_same(
     wait_for_run(browser)
     assert browser.evaluate("document.querySelector('[name=against]').value") == "TcpBbr"
     command = browser.evaluate(COMMAND)
-    wanted = "cc=TcpCubic+TcpBbr,flows=2,rtt=25ms,stop_time=3s"
-    assert command == f"ccperf run dumbbell --what-if {wanted}"
+    settings = "cc=TcpCubic+TcpBbr,flows=2,rtt=25ms,stop_time=3s"
+    assert command == f"ccperf run dumbbell --what-if {settings}"
     shown = browser.evaluate("ccperf.page.runs.get('live').means.throughput")
     monkeypatch.chdir(tmp_path)
     assert invoke([*command.split()[1:], "--json"]) == 0
     (run,) = json.loads(capsys.readouterr().out)
     flows = run["flow_metrics"].values()
     assert shown == pytest.approx([flow["mean_throughput_l4"] for flow in flows], rel=1e-9)
+    # And so do the numbers beneath the settings, to the metrics' definitions.
+    metrics = [METRICS[name] for name in ANSWERS]
+    wanted = [each.of_run(run[f"{each.scope}_metrics"]) for each in metrics]
+    answers = browser.evaluate("ccperf.page.runs.get('live').answers")
+    assert answers == pytest.approx(wanted, rel=1e-9)
+    assert all(answers)
+    rows = browser.evaluate(NUMBERS)
+    assert rows[0] == ["", "simulated"]
+    assert rows[1][0] == "Throughput of all flows"
+    assert float(rows[1][1].split("\u202f")[0]) == pytest.approx(answers[0], rel=1e-3)
+
+
+@browser_test
+def test_what_is_simulated_stands_in_numbers_beside_the_recorded_run(
+    browser: Browser, published: Path
+) -> None:
+    browser.open(published.parents[2] / "metrics.html")
+    browser.open(published, "#what-if=rtt%3D200ms")
+    wait_for_run(browser)
+    head, *rows = browser.evaluate(NUMBERS)
+    assert head == ["", "recorded", "rtt=200ms"]
+    assert [row[0] for row in rows] == [METRICS[name].title for name in ANSWERS]
+    srtt = [float(text.split("\u202f")[0]) for text in rows[1][1:]]
+    assert srtt[1] > 190 > srtt[0]
+    # The page's first headline is that of the recorded run.
+    headline = browser.evaluate("document.querySelector('.answers dd').textContent")
+    assert f"{srtt[0]:g}" in headline
+    browser.evaluate("document.querySelector('#live button.reset').click()")
+    wait_for_run(browser, "As recorded.")
+    assert browser.evaluate("document.getElementById('live-numbers').hidden") is True
+
+
+@browser_test
+def test_numbers_of_a_long_run_are_of_all_its_samples(browser: Browser, play: Path) -> None:
+    """Figures have room for 2,000 moments only."""
+    link = "#what-if=rtt%3D10ms%2Cstop_time%3D130s"
+    opened(browser, play, link)
+    wait_for_run(browser, "130s simulated")
+    scenario = what_if.what_if(what_if.playground(), {"rtt": "10ms", "stop_time": "130s"})
+    native = backends.get("native")
+    run = Result.of(scenario, native.simulate(scenario), native)
+    assert run.recording.flow_samples.rows > 2 * 2_000
+    answers = browser.evaluate("ccperf.page.runs.get('live').answers")
+    assert answers == pytest.approx(drawing.answers(run), rel=1e-9)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "python"
+
+
+@needs_engine
+@browser_test
+def test_a_page_says_that_it_cannot_run_the_reader_s_own_algorithm(
+    browser: Browser, tmp_path: Path
+) -> None:
+    own = f"{EXAMPLES / 'mycca.py'}:MyCca"
+    run = ccperf.run("aqm", cc=own, k=1, qdisc="fifo", stop_time="1s")
+    folder = built(tmp_path, [run])
+    (page,) = folder.glob("runs/*/index.html")
+    opened(browser, page)
+    browser.evaluate("document.querySelector('#live summary').click()")
+    wait_for_run(browser, "Choose another algorithm")
+    fields = "#live :is(input, select):not([name=cc], [name=against])"
+    states = f"[...document.querySelectorAll('{fields}')].map((each) => each.disabled)"
+    assert all(browser.evaluate(states))
+    shown = "document.querySelector('#live [name=cc]').selectedOptions[0].textContent"
+    assert browser.evaluate(shown) == "mycca.py:MyCca (your own)"
+    assert "A page cannot run your own code" in browser.evaluate(
+        "document.querySelector('#live .note').textContent"
+    )
+    assert browser.evaluate(ALERT) == ""
+    put(browser, cc="TcpCubic")
+    wait_for_run(browser)
+    assert not any(browser.evaluate(states))
+    put(browser, rtt="40ms")
+    wait_for_run(browser, "2. run")
+    assert browser.evaluate(NUMBERS)[0] == ["", "recorded", "cc=TcpCubic,rtt=40ms"]
+    assert browser.problems() == []
+
+
+@needs_engine
+def test_where_no_setting_replaces_own_code_none_is_offered(tmp_path: Path) -> None:
+    own = f"{EXAMPLES / 'myqdisc.py'}:MyQueue"
+    run = ccperf.run("aqm", cc="cubic", k=1, qdisc=own, stop_time="1s")
+    (page,) = built(tmp_path, [run]).glob("runs/*/index.html")
+    text = " ".join(page.read_text().split())
+    assert 'id="live"' not in text
+    assert "it cannot run your own code (<code>myqdisc.py:MyQueue</code>)" in text
 
 
 @browser_test

@@ -12,7 +12,7 @@ import numpy as np
 from ccperf.algorithms import roles
 from ccperf.present.figures import FIGURES, OF_RECORDINGS, link_map, packed, svg
 from ccperf.present.figures.timelines import TIMELINES, describe
-from ccperf.runs.metrics import FlowSeries
+from ccperf.runs.metrics import METRICS, FlowSeries
 from ccperf.site.deflated import compressed
 
 if TYPE_CHECKING:
@@ -27,6 +27,15 @@ PICTURE = "time_series"
 PICTURE_FILE = "picture.svg"
 #: More flows than this hide each other: so many are drawn, spread over all.
 MOST_DRAWN = 60
+#: What pages say in numbers of a run that they simulate, beside the recorded one: metrics that
+#: `static/quantities.js` computes, too.
+ANSWERS = (
+    "mean_agg_throughput_l4",
+    "mean_srtt_l4",
+    "mean_sojourn_l2",
+    "loss_rate_l2",
+    "total_retransmissions_l4",
+)
 #: Data of the run that a page shows first.
 DATA_FILE = "run.js"
 
@@ -138,9 +147,20 @@ def data(result: Result, flows: FlowSeries, room: Room) -> bytes:
         "experiment": result.experiment or result.scenario.label or "scenario",
         "point": ", ".join(f"{name} = {value}" for name, value in point.items()),
         "seed": result.provenance.seed,
+        "answers": answers(result),
         **packed.pack(flows, room, names),
     }
     return compressed(result.id, run)
+
+
+def answers(result: Result) -> list[float | None]:
+    """Return one value of a run for each of `ANSWERS`; None where there is none."""
+    columns = {
+        "flow": result.flow_metrics,
+        "link": result.link_metrics,
+        "network": result.network_metrics,
+    }
+    return [METRICS[name].of_run(columns[METRICS[name].scope]) for name in ANSWERS]
 
 
 def compact(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from ccperf import data
 from ccperf.site.deflated import deflated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ccperf.site.output import File
 
@@ -44,6 +44,13 @@ class LiveView:
     command: str
     name: str
     is_open: bool = False
+    #: The user's own code in it, by name, with the path of a field that has it.
+    own: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether settings can replace all of the user's own code, which no page can run."""
+        return all(path.endswith(".cc.type") for path in self.own.values())
 
 
 @cache

@@ -50,7 +50,10 @@ _BETTER = {
 def generated() -> Iterator[File]:
     """Yield the files of the site that say what the package knows."""
     choices = {kind: list(registry.algorithms(kind)) for kind in ("cc", "qdisc")}
-    layout = json.dumps({**web.layout(), "choices": choices}, separators=(",", ":"))
+    metrics = [METRICS[name] for name in drawing.ANSWERS]
+    answers = [[each.name, each.title, "" if each.unit == "1" else each.unit] for each in metrics]
+    known = {**web.layout(), "choices": choices, "answers": answers}
+    layout = json.dumps(known, separators=(",", ":"))
     yield "static/layout.js", f"globalThis.ccperf ??= {{}};\nccperf.layout = {layout};\n"
     yield "static/colours.css", web.colours()
 

@@ -258,6 +258,7 @@ class RunView:
         self.command, self.published_command = commands(result)
         self.published = published_scenarios().get(result.provenance.scenario_hash)
         self.scenario = result.scenario.parsed
+        self.own = result.scenario.user_code
         shown = dict(islice(result.flow_metrics.items(), MOST_FLOWS))
         self.flow_table = tables.table(shown)
         self.link_table = tables.table(result.link_metrics)
@@ -296,7 +297,7 @@ class RunView:
     def live(self) -> LiveView:
         """The scenario, to be changed in the page."""
         command = self.command or f"ccperf run {self.id}.json"
-        return LiveView("scenario.js", command, self.algorithms)
+        return LiveView("scenario.js", command, self.algorithms, own=self.own)
 
     @property
     def algorithms(self) -> str:

@@ -102,7 +102,7 @@ globalThis.ccperf ??= {};
       quantiles[name] = series.map((one) => numbers(one, digits, 2));
     }
     return {
-      id: packed.id, name: packed.name, algorithm: packed.algorithm, seed: packed.seed, columns, quantiles,
+      id: packed.id, name: packed.name, algorithm: packed.algorithm, answers: packed.answers, seed: packed.seed, columns, quantiles,
       flows: packed.flows.map(([name, algorithm]) => ({ name, algorithm })),
       links: packed.links.map((name) => ({ name })),
       all: packed.all, means: packed.means, end: start + step * (count - 1),

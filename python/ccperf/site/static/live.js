@@ -96,11 +96,18 @@ globalThis.ccperf ??= {};
     const cancel = panel.querySelector("button.cancel");
     const reset = panel.querySelector("button.reset");
     const command = document.getElementById("live-command");
+    const numbers = document.getElementById("live-numbers");
     panel.querySelector("fieldset").innerHTML = FIELDS;
     const { cc, qdisc } = ccperf.layout.choices;
     for (const [name, choices] of [["cc", cc], ["against", cc], ["qdisc", qdisc]]) {
       field(name).append(...choices.map((choice) => new Option(choice)));
     }
+    // What a page cannot run: it is shown, and nobody can choose it.
+    const own = JSON.parse(panel.dataset.own);
+    for (const name of ["cc", "against"]) {
+      field(name).append(...own.map((choice) => Object.assign(new Option(`${choice} (your own)`, choice), { disabled: true })));
+    }
+    const isOwn = (settings) => (settings.cc ?? base.cc ?? []).some((name) => own.includes(name));
     let engine = null;      // a promise of it
     let scenario = null;
     let base = null;
@@ -127,12 +134,15 @@ globalThis.ccperf ??= {};
       field("against").value = more.length ? "" : against;
       for (const name of NAMES) if (name !== "cc") field(name).value = settings[name] ?? "";
       for (const name of Object.keys(UNITS)) follow(name);
-      for (const name of NAMES) field(name).disabled = name !== "cc" && base[name] === undefined;
+    };
+    // What the scenario does not have cannot be changed, nor anything while a page cannot run it.
+    const enable = (isPossible) => {
+      for (const name of NAMES) field(name).disabled = name !== "cc" && (!isPossible || base[name] === undefined);
+      for (const name of Object.keys(UNITS)) field(`${name}-slider`).disabled = field(name).disabled;
     };
     const follow = (name) => {
       const slider = field(`${name}-slider`);
       const value = plain(name, field(name).value);
-      slider.disabled = base[name] === undefined;
       if (value > 0) slider.value = Math.log10(value);
       slider.setAttribute("aria-valuetext", field(name).value);
     };
@@ -157,20 +167,41 @@ globalThis.ccperf ??= {};
     const show = (tables, made, name) => {
       const { flow_samples, link_samples } = tables;
       const thinned = { ...tables, flow_samples: thin(flow_samples), link_samples: thin(link_samples) };
-      const run = ccperf.quantities(thinned, { id: ID, name, seed: made.seed, ...about(made) });
-      ccperf.page.show({ ...run, label: name });
+      const known = { id: ID, name, seed: made.seed, ...about(made) };
+      const run = ccperf.quantities(thinned, known);
+      // Numbers are of all samples.
+      const { answers } = thinned.flow_samples === flow_samples ? run : ccperf.quantities(tables, known);
+      ccperf.page.show({ ...run, answers, label: name });
+      tabulate(answers, name);
+    };
+
+    // What was simulated in numbers, beside what is recorded.
+    let recorded = null;
+    const tabulate = (answers, name) => {
+      const columns = [...(recorded ? [["recorded", recorded]] : []), [recorded ? name : "simulated", answers]];
+      const cell = (kind, text, properties = {}) => Object.assign(document.createElement(kind), { textContent: text, ...properties });
+      const row = (...cells) => { const made = document.createElement("tr"); made.append(...cells); return made; };
+      numbers.querySelector("thead").replaceChildren(row(cell("td", ""),
+        ...columns.map(([title]) => cell("th", title, { scope: "col", className: "number" }))));
+      numbers.querySelector("tbody").replaceChildren(...ccperf.layout.answers.map(([metric, title, unit], i) => row(
+        cell("th", title, { scope: "row", title: metric }),
+        ...columns.map(([, values]) => cell("td", ccperf.format(values[i], unit), { className: "number" })))));
+      numbers.hidden = false;
     };
 
     const simulate = async () => {
       const settings = other();
       const mine = ++asked;
       remember(settings);
+      enable(!isOwn(settings));
       const name = ccperf.writeSettings(settings) || panel.dataset.name;
-      if (name === panel.dataset.name && panel.dataset.recorded !== undefined) {
+      const isRecorded = name === panel.dataset.name && panel.dataset.recorded !== undefined;
+      if (isRecorded || isOwn(settings)) {
         (await engine).cancel();
         ccperf.page.remove(ID);
+        numbers.hidden = true;
         tell({ message: "" });
-        status.textContent = "As recorded.";
+        status.textContent = isOwn(settings) ? "As recorded. Choose another algorithm to simulate." : "As recorded.";
         return;
       }
       meter.hidden = cancel.hidden = false;
@@ -197,6 +228,8 @@ globalThis.ccperf ??= {};
       engine = ccperf.engine();
       try {
         scenario = ccperf.expand(await ccperf.load(panel.dataset.scenario, "scenario"));
+        const { run } = document.getElementById("plots").dataset;
+        if (run) recorded = (await ccperf.load("run.js", run)).answers;
         base = await (await engine).settings(scenario);
         status.textContent = "";
         panel.querySelector("fieldset").disabled = false;

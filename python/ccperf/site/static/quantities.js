@@ -8,7 +8,7 @@
 // columns of the contract). about: { id, name, seed, flows: [{ algorithm, segment, headers, transport }],
 // links: [{ qdisc }], isMoving }, one entry a row of the tables flows and links; headers are all bytes
 // of a full segment but its payload, isMoving says that delays of links change.
-// run: { id, name, algorithm (under test; of packed runs only), seed, flows, links, all, columns: { throughput: [{ x, y } ...], ... }, means }.
+// run: { id, name, algorithm (under test; of packed runs only), seed, flows, links, all, columns: { throughput: [{ x, y } ...], ... }, means, answers }.
 globalThis.ccperf ??= {};
 {
   // 2^31 - 1 and 2^32 - 1 stand for no bound.
@@ -112,8 +112,29 @@ globalThis.ccperf ??= {};
         }];
       }
     }
+    // The metrics of these names, one value of all flows or bottlenecks (runs/metrics).
+    const over = (values) => mean(values.filter((value) => !Number.isNaN(value)));
+    const sums = Array.from(flows.x, (_, k) => {
+      const known = columns.throughput.map(({ y }) => y[k]).filter((value) => !Number.isNaN(value));
+      return known.length ? known.reduce((a, b) => a + b, 0) : NaN;
+    });
+    const count = (name, i) => Number(tables.links[name][links.subjects[i]]);
+    const answers = {
+      mean_agg_throughput_l4: mean(sums),
+      mean_srtt_l4: over(columns.srtt.map(({ y }) => mean(y))),
+      mean_sojourn_l2: 1e3 * over(columns.sojourn.map(({ y }) => mean(y))),
+      loss_rate_l2: over(used.map((i) => {
+        const before = count("qdisc_dropped", i) + count("device_dropped", i);
+        const lost = before + count("loss_dropped", i) + count("failure_dropped", i);
+        return 100 * lost / (before + count("tx_packets", i));
+      })),
+      total_retransmissions_l4: tcp.some(Boolean) ? flows.subjects
+        .reduce((sum, flow, i) => sum + (tcp[i] ? Number(tables.flows.retransmissions[flow]) : 0), 0) : NaN,
+    };
+
     return {
       id: about.id, name: about.name, seed: about.seed, columns,
+      answers: ccperf.layout.answers.map(([name]) => answers[name]),
       ...(tables.changes ? { states: ccperf.states(tables.changes, flows.subjects, flows.x.at(-1) ?? 0) } : {}),
       flows: flows.subjects.map((flow) => ({
         name: tables.flows.name[flow], algorithm: about.flows[flow]?.algorithm ?? "",
