@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ccperf
 from ccperf.errors import ScenarioError
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs.metrics import METRICS, STEADY, STEADY_PREFIX, compute, metric_named
 from ccperf.runs.metrics.windows import phases
+from ccperf.scenario import Scenario
 from recordings import Dumbbell
 
 #: A grid of tenths of a second, 30 s long.
@@ -182,6 +184,29 @@ def test_loss_and_marks_are_shares_of_packets() -> None:
     assert found["loss_rate_l2"] == pytest.approx(100 * 40 / 200)
     assert found["mark_rate_l2"] == pytest.approx(10)
     assert network(made)["total_packet_hops_l1"] == 190
+
+
+def test_what_a_failure_drops_was_offered() -> None:
+    """A link of 1 Mbps is offered 1250 datagrams of 1 kB in a second, of 1030 B on the wire, and
+    goes down then with a queue that is full: it has sent 121 of them."""
+    datagrams = {"type": "CBR", "rate": "10Mbps", "write": "1kB"}
+    scenario = Scenario(
+        stop_time="3s",
+        nodes=["a", "b"],
+        links=[{"name": "btl", "ends": ["a", "b"], "rate": "1Mbps", "delay": "1ms"}],
+        failures=[{"link": "btl", "down": "1s", "up": "2s"}],
+        flows=[
+            {
+                "source": "a",
+                "destination": "b",
+                "transport": "UDP",
+                "application": datagrams,
+                "stop": "1s",
+            }
+        ],
+    )
+    lost = ccperf.simulate(scenario).link_metrics["btl_forward"]["loss_rate_l2"]
+    assert lost == pytest.approx(100 * 1129 / 1250, abs=0.2)
 
 
 def test_segments_sent_again_are_a_share_of_the_payload_sent() -> None:

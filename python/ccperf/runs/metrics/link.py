@@ -139,11 +139,13 @@ def loss_rate_l2(links: LinkSeries) -> Floats:
     """Share of packets that are dropped in front of the link or lost on it, for whatever reason.
 
     Lost are those that the queue discipline or the device drops, that the link loses at random and
-    that fail with it; offered are those that it sends and those dropped in front of it.
+    that fail with it or have no route then. Offered are those that it sends and those dropped in
+    front of it, by a failure, too. Those on its wire when it fails count as sent and as dropped in
+    front: a recording does not tell them from those that waited.
     """
-    names = ("qdisc_dropped", "device_dropped", "loss_dropped", "failure_dropped")
-    in_front = sum(links.counter(name) for name in names[:2])
-    lost = in_front + sum(links.counter(name) for name in names[2:])
+    names = ("qdisc_dropped", "device_dropped", "failure_dropped")
+    in_front = sum(links.counter(name) for name in names)
+    lost = in_front + links.counter("loss_dropped")
     offered = in_front + links.counter("tx_packets")
     return 100 * lost / np.where(offered > 0, offered, np.nan)
 
