@@ -81,6 +81,22 @@ def test_a_file_does_not_pass_as_an_experiment_of_the_catalogue(
     assert not Path("a.db").exists()
 
 
+def test_what_is_promised_of_a_command_that_makes_a_run_again_comes(capsys: Captured) -> None:
+    """A run of a file has no command of its own, and no more has one with other settings."""
+    aqm = ["aqm", "--k", "1,2", "--qdisc", "codel", "--stop-time", "200ms"]
+    for line in (["mine.toml"], aqm, [*aqm, "--what-if", "rtt=50ms"]):
+        assert invoke(["run", *line, "--db", "a.db"]) == 0
+        promise = capsys.readouterr().err.splitlines()[-1]
+        if "`ccperf show RUN --db FILE`" in promise:
+            assert line == aqm
+            assert invoke(["show", "latest", "--db", "a.db"]) == 0
+            assert "\nagain: ccperf run aqm " in capsys.readouterr().out
+        else:
+            assert "each run again: the same line with -n prints its command" in promise
+            assert invoke(["run", *line, "-n"]) == 0
+            assert f"ccperf run {line[0]} --cc TcpNewReno " in capsys.readouterr().out
+
+
 def test_the_command_of_a_run_makes_it_again(capsys: Captured) -> None:
     assert invoke(["run", "mine.toml", "--cc", "cubic", "--json", "--db", "a.db"]) == 0
     made = json.loads(capsys.readouterr().out)

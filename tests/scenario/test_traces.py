@@ -147,7 +147,8 @@ def test_traces_are_found_by_name_and_by_path(tmp_path: Path) -> None:
     (tmp_path / "train").write_text("0 9 0 1\n50 9 0 1\n")
     assert traces.load(str(tmp_path / "train")).delays_ns == (9_000_000,)
     (tmp_path / "bad.csv").write_text("time_s\n")
-    with pytest.raises(UsageError, match=r"bad\.csv: has no column rate_mbps"):
+    first = "its first line must name time_s and rate_mbps, and may name delay_ms"
+    with pytest.raises(UsageError, match=rf"bad\.csv: has no column rate_mbps; {first}"):
         traces.load(str(tmp_path / "bad.csv"))
 
 

@@ -152,12 +152,17 @@ def command(
         note(f"again: {one.point.again}{options}")
     elif count:
         from ccperf.cli.alike import of_results
+        from ccperf.present.reproduce import reproduce
 
         listed = [run for _, run in _loaded(islice(made, _LISTED))]
         say(overview(listed, of_results(listed)))
         if more := count - len(listed):
             note(f"and {counted(more, 'run')} more: `ccperf runs --db FILE` lists all")
-        note("each run again: `ccperf show RUN --db FILE` prints its command")
+        kinds = {run.experiment: run for run in listed}.values()
+        # What is in a file, or was changed, has no command of its own.
+        is_shown = all(map(reproduce, kinds))
+        line = "`ccperf show RUN --db FILE` prints its command"
+        note(f"each run again: {line if is_shown else 'the same line with -n prints its command'}")
     return status
 
 

@@ -229,6 +229,7 @@ _COLUMNS: Mapping[str, tuple[str, float]] = {
     "return_rate_mbps": ("return_rates_bps", 1e6),
     "return_loss": ("return_losses", 1.0),
 }
+_NEEDED = ("time_s", "rate_mbps")
 
 
 def parse_rates(text: str) -> Trace:
@@ -238,9 +239,11 @@ def parse_rates(text: str) -> Trace:
     ]
     reader = csv.reader(line for _, line in written)
     head = [name.strip() for name in next(reader, [])]
-    for name in ("time_s", "rate_mbps"):
+    for name in _NEEDED:
         if name not in head:
-            raise ValueError(f"has no column {name}; its first line names {', '.join(_COLUMNS)}")
+            must = f"its first line must name {' and '.join(_NEEDED)}"
+            others = ", ".join(each for each in _COLUMNS if each not in _NEEDED)
+            raise ValueError(f"has no column {name}; {must}, and may name {others}")
     for name in head:
         if name not in _COLUMNS:
             raise ValueError(unknown("column", name, _COLUMNS))
