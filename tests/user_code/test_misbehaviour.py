@@ -132,6 +132,11 @@ def test_c(what: str, tmp_path: Path, compile_c: Callable[[Path], Path]) -> None
             "import ccperf\nclass Bad(ccperf.CongestionControl):\n  def ssthresh(self, t, b): pass",
             r"it returned None, not a whole number of bytes: int\(\.\.\.\) \(in ssthresh\)",
         ),
+        (
+            "import ccperf\nclass Bad(ccperf.CongestionControl):\n"
+            "  def ssthresh(self, t, b): return 2**64",
+            r"it returned 18446744073709551616 B, and a window has 0 to 4294967295 B \(in ssthresh",
+        ),
     ],
 )
 def test_a_class_that_cannot_be_used(source: str, message: str, tmp_path: Path) -> None:

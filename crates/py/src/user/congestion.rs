@@ -210,9 +210,13 @@ impl Answer for () {
 /// A window in bytes.
 impl Answer for u32 {
     fn of(given: &Bound<'_, PyAny>, name: &str, segment_size: u32) -> Result<u32, String> {
-        let number = given.cast::<PyInt>().ok().and_then(|number| number.extract().ok());
-        let wrong = || format!("it returned {given}, not a whole number of bytes: int(...)");
-        window(name, number.ok_or_else(wrong)?, segment_size)
+        let whole = given
+            .cast::<PyInt>()
+            .map_err(|_| format!("it returned {given}, not a whole number of bytes: int(...)"))?;
+        let number = whole
+            .extract()
+            .map_err(|_| format!("it returned {given} B, and a window has 0 to {} B", u32::MAX))?;
+        window(name, number, segment_size)
     }
 }
 
