@@ -108,7 +108,7 @@ def compute(scenario: Runnable, recording: Recording) -> MetricTables:
     shown = None if is_named else set(recording.flows.strings("bottleneck"))
     wanted = shown and with_parallel(scenario.parsed, shown)
     links = flows.links if wanted and wanted == shown else LinkSeries(scenario, recording, wanted)
-    groups = classes(recording)
+    groups = classes(recording, scenario.parsed)
     has_all = bool(flows.names) and flows.is_complete
     has_totals = recording.reordering is not None or len(flows.goodputs) > 1
     has_network = has_all or has_totals

@@ -41,7 +41,7 @@ def capacities(scenario: Mapping[str, Any], names: Collection[str]) -> dict[str,
             direction = link[side]
             steps = [(0, _native.parse_rate(direction["rate"] or link["rate"]))]
             # Of two at the same time the later one in the scenario holds.
-            steps += sorted(_steps(scenario, link, side), key=lambda step: step[0])
+            steps += sorted(rate_steps(scenario, link, side), key=lambda step: step[0])
             bits = sum(
                 rate * (min(after, end) - time) / 1e9
                 for (time, rate), (after, _) in itertools.pairwise([*steps, (end, 0)])
@@ -52,7 +52,7 @@ def capacities(scenario: Mapping[str, Any], names: Collection[str]) -> dict[str,
     return found
 
 
-def _steps(
+def rate_steps(
     scenario: Mapping[str, Any], link: Mapping[str, Any], side: str
 ) -> Iterator[tuple[int, int]]:
     """Yield when a direction gets another rate, and which."""

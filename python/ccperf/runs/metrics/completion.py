@@ -197,7 +197,9 @@ def mean_slowdown_l4(transfers: Transfers) -> float:
     The segments are as few as hold the transfer, each with its headers of IP, TCP (timestamps
     included, if the socket sends them) and PPP. There are no queues and no limits of a window in
     it. Sources with a rate of their own have no ideal, and no slowdown; neither has a transfer
-    whose ideal time is 0 in whole ns, as that of 59 bytes is on links above 470 Gbps without delay.
+    whose ideal time is 0 in whole ns, as that of 59 bytes is on links above 470 Gbps without delay,
+    nor a flow, or any transfer of a workload, for which a balancer may choose among shortest paths
+    that differ in rates or delays.
     """
     return _mean(transfers.slowdowns)
 

@@ -27,7 +27,7 @@ def lengthened(
     added: dict[str, Floats] = {}
     for link in scenario["links"]:
         # Of two at the same time the later one in the scenario holds.
-        if changes := sorted(_changes(scenario, link), key=lambda change: change[0]):
+        if changes := sorted(delay_steps(scenario, link), key=lambda change: change[0]):
             first = _native.parse_time(link["delay"])
             times, delays = map(np.array, zip((-1, first), *changes, strict=True))
             places = np.searchsorted(times, times_ns, side="right") - 1
@@ -46,7 +46,7 @@ def lengthened(
     return found
 
 
-def _changes(scenario: Mapping[str, Any], link: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
+def delay_steps(scenario: Mapping[str, Any], link: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
     """Yield when the delay of a link becomes another one, in both directions, and which."""
     for change in scenario["changes"]:
         if change["link"] == link["name"] and change.get("delay") is not None:

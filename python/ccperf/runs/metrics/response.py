@@ -88,7 +88,8 @@ def harm_throughput_l4(flows: FlowSeries) -> Floats:
     headers of full segments. This is harm as of R. Ware et al. ("Beyond Jain's Fairness Index",
     HotNets 2019) with an ideal flow for the solo one: where an algorithm alone leaves capacity
     unused, that counts as harm as well. What a flow of the same kind would do in the other's place
-    is the measure: compare with the point where both are of one kind.
+    is the measure: compare with the point where both are of one kind. Absent where a balancer
+    chooses among shortest paths that differ in rates.
     """
     solo = _positive(mean(flows.payload_capacity))
     harm = np.maximum(0.0, 1 - mean(flows.throughput_l4) / solo)

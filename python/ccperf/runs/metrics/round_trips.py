@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     formula="mean of (propagation there + propagation back), over the transfers",
 )
 def mean_base_rtt_l4(transfers: Transfers) -> float:
-    """Mean base round-trip time of the transfers: propagation at time 0, added delays included."""
+    """Mean base round-trip time of the transfers: propagation at time 0, added delays included.
+
+    Without those for which a balancer may choose among shortest paths that differ in delays.
+    """
     return float(np.mean(transfers.base_rtts)) if len(transfers.base_rtts) else np.nan
 
 

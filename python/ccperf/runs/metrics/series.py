@@ -18,11 +18,13 @@ from ccperf.algorithms import registry
 from ccperf.runs.metrics.capacity import capacities
 from ccperf.runs.metrics.parallel import parallel
 from ccperf.runs.metrics.path_delays import lengthened
+from ccperf.runs.metrics.unlike_paths import unlike
 from ccperf.runs.metrics.windows import phases
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from ccperf.runs.metrics.unlike_paths import What
     from ccperf.runs.recording import Recording, Table
     from ccperf.scenario.canonical import Runnable
 
@@ -156,24 +158,38 @@ class FlowSeries:
     def path_rtt(self) -> Floats:
         """Propagation delay there and back of the path that the flow has at t_k, in ms.
 
-        NaN where the delay changes on one of several shortest paths.
+        NaN where the delay changes on one of several shortest paths, and where a balancer chooses
+        among some that differ in their delays.
         """
         added = lengthened(self._canonical, self._ends, self._samples.ends_ns)
-        same = np.broadcast_to(self.base_rtt, (len(self.time), len(self.names)))
-        return same if added is None else self.base_rtt + added
+        first = np.where(self._is_unknown("delay"), np.nan, self.base_rtt)
+        same = np.broadcast_to(first, (len(self.time), len(self.names)))
+        return same if added is None else first + added
 
     @cached_property
     def bottleneck_rate(self) -> Floats:
         """Configured rate of the flow's bottleneck in the interval that ends at t_k, in Mbps.
 
-        NaN where that direction is not sampled.
+        NaN where that direction is not sampled, and where a balancer chooses among shortest paths
+        that differ in their rates.
         """
         column = {int(port): i for i, port in enumerate(self.links.positions)}
         rate = np.full((len(self.time), len(self.names)), np.nan)
         for flow, port in enumerate(self.bottleneck.tolist()):
             if port in column:
                 rate[:, flow] = self.links.rate[:, column[port]]
+        rate[:, self._is_unknown("rate")] = np.nan
         return rate
+
+    def _is_unknown(self, what: What) -> npt.NDArray[np.bool_]:
+        """Whether nobody knows the rates or delays of a flow's path, shape (flows,)."""
+        of = unlike(self._canonical, what)
+        written = len(self._canonical["flows"])
+        unknown = [
+            name in of.flows if place < written else name.rpartition("_")[0] in of.workloads
+            for place, name in zip(self.positions.tolist(), self.names, strict=True)
+        ]
+        return np.array(unknown, dtype=bool)
 
     @cached_property
     def payload_capacity(self) -> Floats:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ccperf.runs.metrics.unlike_paths import unlike
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     from ccperf.runs.metrics.series import Floats
+    from ccperf.runs.metrics.unlike_paths import What
     from ccperf.runs.recording import Recording, Table
 
 #: Transfers below this many bytes are small, those above the second number are large.
@@ -66,7 +71,7 @@ class Transfers:
     unfinished: int
     #: Those of them that have an ideal completion time.
     unfinished_with_ideal: int
-    #: Propagation there and back of all of them, in ms.
+    #: Propagation there and back of those whose path is known, in ms.
     base_rtts: Floats = field(default_factory=lambda: np.empty(0))
     #: Of the finished ones the times until the receiver had the last data, in ms; none without
     #: `recording.deliveries`.
@@ -88,8 +93,13 @@ class Transfers:
         return len(self.completion_times) + self.unfinished
 
 
-def classes(recording: Recording) -> dict[str, Transfers]:
-    """Return the classes of a recording by name; none if it has no completions."""
+def classes(
+    recording: Recording, scenario: Mapping[str, Any] | None = None
+) -> dict[str, Transfers]:
+    """Return the classes of a recording by name; none if it has no completions.
+
+    In the canonical form `scenario` says whose path is not known: they have no slowdown.
+    """
     table = recording.completions
     if table is None:
         return {}
@@ -105,7 +115,10 @@ def classes(recording: Recording) -> dict[str, Transfers]:
         of_class[group] = is_finite & (groups == group)
     start = table.array("start_ns")
     times = (table.array("end_ns") - start) / 1e6
-    ideal = table.array("ideal_ns") / 1e6
+    of_unknown_rate, of_unknown_delay = (
+        _has_unknown(recording, table, scenario, what) for what in ("rate", "delay")
+    )
+    ideal = np.where(of_unknown_rate | of_unknown_delay, np.nan, table.array("ideal_ns") / 1e6)
     base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
     delivery = _deliveries(recording, table)
     calls = _calls(recording, table)
@@ -116,7 +129,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
         name: Transfers(
             completion_times=times[members & finished],
             slowdowns=times[compared] / ideal[compared],
-            base_rtts=base_rtts[members],
+            base_rtts=base_rtts[members & ~of_unknown_delay],
             delivery_times=delivery[members & finished],
             timeouts=int(timeouts[members].sum()),
             idle_timeouts=int(timeouts[members & sent_once].sum()),
@@ -131,6 +144,23 @@ def classes(recording: Recording) -> dict[str, Transfers]:
         for compared in (members & finished & has_ideal,)
         if members.any()
     }
+
+
+def _has_unknown(
+    recording: Recording, completions: Table, scenario: Mapping[str, Any] | None, what: What
+) -> npt.NDArray[np.bool_]:
+    """Return of which transfers nobody knows the rates or delays of the path."""
+    of = unlike(scenario or {}, what)
+    written = len(scenario["flows"]) if scenario else 0
+    names = recording.flows.strings("name")
+    places, groups = completions.array("flow").tolist(), completions.strings("group")
+    if not any(of):
+        return np.zeros(len(places), dtype=bool)
+    unknown = [
+        names[place] in of.flows if place < written else group in of.workloads
+        for place, group in zip(places, groups, strict=True)
+    ]
+    return np.array(unknown, dtype=bool)
 
 
 def _makespan(start: npt.NDArray[np.int64], end: Floats) -> float:

@@ -110,7 +110,8 @@ def mean_est_qdelay_l4(flows: FlowSeries) -> Floats:
 
     RTT is the propagation delay there and back of the path that the flow has at t_k, so the
     estimate contains the transmission times; after a change of the path it lags behind, as the
-    smoothed round-trip time does. Absent where the delay changes on one of several shortest paths.
+    smoothed round-trip time does. Absent where the delay changes on one of several shortest paths,
+    and where a balancer chooses among some that differ in delays.
     """
     return mean(flows.est_qdelay)
 
@@ -156,6 +157,7 @@ def mean_utilization_bw_l4(flows: FlowSeries) -> Floats:
 
     rate(t_k) is the rate configured for the flow's bottleneck in the interval that ends at t_k.
     Payload over a rate on the wire: with segments of 1448 B it cannot exceed 1448/1502 = 0.964.
+    Absent where a balancer chooses among shortest paths that differ in rates.
     """
     return mean(flows.utilization_bw)
 
@@ -172,7 +174,8 @@ def mean_utilization_bdp_l4(flows: FlowSeries) -> Floats:
     in_flight counts segments, each taken as its payload plus 112 B, as the published tables do:
     1560 B for a segment of 1448 B, 3.9 % more than the 1502 B it has on the wire.  rate(t_k) is
     that of the flow's bottleneck in the interval that ends at t_k; RTT is the propagation delay
-    there and back of the path at t_k, as in mean_est_qdelay_l4.
+    there and back of the path at t_k, as in mean_est_qdelay_l4. Absent where a balancer chooses
+    among shortest paths that differ in rates or delays.
     """
     return mean(flows.utilization_bdp)
 

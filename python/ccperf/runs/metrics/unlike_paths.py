@@ -1,0 +1,128 @@
+"""Which flows have a path that is not known: a balancer chooses theirs among some that differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from ccperf import _native
+from ccperf.runs.metrics.capacity import rate_steps
+from ccperf.runs.metrics.path_delays import delay_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+#: In what paths may differ.
+What: TypeAlias = Literal["rate", "delay"]
+
+#: A rate or delay at first, and those that come after, by their times in ns.
+_Course: TypeAlias = tuple[int, tuple[tuple[int, int], ...]]
+#: Those of the links of a path, in the order of size.
+_Way: TypeAlias = tuple[_Course, ...]
+
+
+class Unlike(NamedTuple):
+    """The names of flows, and of workloads some of whose transfers may have such a path."""
+
+    flows: frozenset[str] = frozenset()
+    workloads: frozenset[str] = frozenset()
+
+
+def unlike(parsed: Mapping[str, Any], what: What) -> Unlike:
+    """Return those whose shortest paths differ in the rates or delays that their links have.
+
+    None with one path between two nodes (`static`).
+    """
+    if parsed.get("routing", {"type": "static"})["type"] == "static":
+        return Unlike()
+    network = _Network(parsed, what)
+    flows = (
+        flow["name"]
+        for flow in parsed["flows"]
+        if network.differ([(flow["source"], flow["destination"])])
+    )
+    pairs: dict[str, set[tuple[str, str]]] = {}
+    for workload in parsed.get("workloads", ()):
+        arrivals = workload["arrivals"]
+        if arrivals["type"] == "Answers":
+            pairs[workload["name"]] = {(to, by) for by, to in pairs[arrivals["to"]]}
+        else:
+            pairs[workload["name"]] = network.pairs(workload)
+    workloads = (name for name, between in pairs.items() if network.differ(between))
+    return Unlike(frozenset(flows), frozenset(workloads))
+
+
+class _Network:
+    def __init__(self, parsed: Mapping[str, Any], what: What) -> None:
+        #: For each node, where links to it come from, and their rate or delay.
+        self._into: dict[str, list[tuple[str, _Course]]] = {node: [] for node in parsed["nodes"]}
+        for link in parsed["links"]:
+            one, other = link["ends"]
+            self._into[other].append((one, _course(parsed, link, "forward", what)))
+            self._into[one].append((other, _course(parsed, link, "reverse", what)))
+        self._ways: dict[str, dict[str, _Way | None]] = {}
+
+    def differ(self, pairs: Iterable[tuple[str, str]]) -> bool:
+        """Whether the shortest paths between two of these nodes differ."""
+        return any(
+            self._ways_to(self._switch(to)).get(self._switch(source), ()) is None
+            for source, to in pairs
+        )
+
+    def pairs(self, workload: Mapping[str, Any]) -> set[tuple[str, str]]:
+        """Between whom there may be transfers; one host stands for all that are alike in this."""
+        if workload["pairs"]["type"] == "Listed":
+            return {(source, to) for source, to in workload["pairs"]["pairs"]}
+        apart = {node: i for i, nodes in enumerate(workload.get("apart", ())) for node in nodes}
+        hosts = [node for node, links in self._into.items() if len(links) == 1]
+
+        def kinds(nodes: Sequence[str] | None) -> Iterable[tuple[str, int | None]]:
+            every = hosts if nodes is None else nodes
+            of = {(self._switch(node), apart.get(node)): node for node in every}
+            return ((node, kept) for (_, kept), node in of.items())
+
+        return {
+            (source, to)
+            for source, own in kinds(workload.get("sources"))
+            for to, other in kinds(workload.get("destinations"))
+            if own is None or own != other
+        }
+
+    def _switch(self, host: str) -> str:
+        """Where the only link of a host leads; on it nobody chooses."""
+        links = self._into[host]
+        return links[0][0] if len(links) == 1 else host
+
+    def _ways_to(self, target: str) -> dict[str, _Way | None]:
+        """What the shortest paths of each node to this one have; None where they differ."""
+        if (known := self._ways.get(target)) is not None:
+            return known
+        found: dict[str, _Way | None] = {target: ()}
+        layer = [target]
+        while layer:
+            onward: dict[str, set[_Way | None]] = {}
+            for node in layer:
+                rest = found[node]
+                for before, course in self._into[node]:
+                    if before not in found:
+                        way = None if rest is None else tuple(sorted((*rest, course)))
+                        onward.setdefault(before, set()).add(way)
+            for node, ways in onward.items():
+                found[node] = ways.pop() if len(ways) == 1 else None
+            layer = list(onward)
+        self._ways[target] = found
+        return found
+
+
+def _course(
+    parsed: Mapping[str, Any],
+    link: Mapping[str, Any],
+    side: Literal["forward", "reverse"],
+    what: What,
+) -> _Course:
+    if what == "rate":
+        first = _native.parse_rate(link[side]["rate"] or link["rate"])
+        later = rate_steps(parsed, link, side)
+    else:
+        first = _native.parse_time(link["delay"])
+        later = delay_steps(parsed, link)
+    return first, tuple(sorted(later, key=lambda step: step[0]))
