@@ -15,6 +15,7 @@ from site_built import built
 from site_html import Element, inflated, parse, parse_text
 from tiny_catalogue import algorithms_of, run, tiny_runs
 
+import ccperf
 from ccperf.experiments import catalogue
 from ccperf.site.printed import differing
 
@@ -351,3 +352,24 @@ def test_an_algorithm_s_page_begins_with_its_answer(browser: Browser, folder: Pa
     bottoms = browser.evaluate(f"{rows}.map((row) => row.getBoundingClientRect().bottom)")
     assert len([bottom for bottom in bottoms if bottom < 900]) >= 5
     browser.size(1280)
+
+
+def test_a_line_breaks_where_something_never_came_and_the_caption_says_so(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Beside a BBR of twice its round trip CUBIC does not come to half with this seed."""
+    point = {"against": "bbr", "buffer": "4", "seed": 2}
+    rtts = ("[40ms,40ms]", "[40ms,80ms]", "[80ms,40ms]")
+    runs = [ccperf.run("competition", cc="cubic", rtts=each, **point) for each in rtts]
+    folder = built(tmp_path, runs)
+    chosen = "#metric=convergence_time_l4&over=rtts&base="
+    browser.open(folder / "experiments" / "competition.html", chosen)
+    browser.wait_for("Boolean(globalThis.ccperf?.experiment?.plots.has('sweep'))")
+    caption = browser.evaluate("document.querySelector('#figure-sweep figcaption').textContent")
+    assert "convergence_time_l4" in caption
+    assert caption.endswith("No value: TcpCubic at [40ms,80ms].")
+    drawn = "ccperf.experiment.plots.get('sweep').figure.panels[0].series[0].y"
+    assert browser.evaluate(f"{drawn}.map(Number.isFinite)") == [True, False, True]
+    # No line reaches either mean, so that they are marked.
+    assert browser.evaluate("document.querySelectorAll('#figure-sweep .area .mark').length") == 1
+    assert browser.problems() == []
