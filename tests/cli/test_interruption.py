@@ -1,4 +1,4 @@
-"""Ctrl-C ends the whole command soon, whatever runs."""
+"""Ctrl-C or SIGTERM ends the whole command soon, whatever runs."""
 
 from __future__ import annotations
 
@@ -151,6 +151,32 @@ def test_before_the_command_is_there() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment()
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
+
+
+@pytest.mark.parametrize("prefix", [[], ["nohup"]])
+def test_sigterm_leaves_no_folder_behind(tmp_path: Path, prefix: list[str]) -> None:
+    """What runs of user code have in TMPDIR stayed there."""
+    (tmp_path / "sleeper.py").write_text(SLEEPER.format(child=False, seconds=100))
+    (tmp_path / "tmp").mkdir()
+    words = ["run", "dumbbell", "--cc", "./sleeper.py:Sleeper", "--db", "x.db", "-j", "2"]
+    process = subprocess.Popen(
+        [*prefix, sys.executable, "-m", "ccperf", *words, "--seed", "1..4", "--jitter", "1ms"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment(), "TMPDIR": str(tmp_path / "tmp")},
+    )
+    wait_for(tmp_path / "begun", process)
+    assert list((tmp_path / "tmp").iterdir()) != []
+    started = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert time.monotonic() - started < soon()
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert "interrupted: what was finished is stored" in err
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 @pytest.mark.parametrize("with_what", [signal.SIGINT, signal.SIGKILL])

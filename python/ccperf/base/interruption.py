@@ -1,4 +1,4 @@
-"""Ctrl-C: a command ends within half a second, whatever it is in the middle of.
+"""Ctrl-C or SIGTERM: a command ends within half a second, whatever it is in the middle of.
 
 Python notices a signal when its main thread comes back to Python code. Inside a library that may
 take a while, so a command also watches from a thread of its own. What runs side by side is asked to
@@ -13,10 +13,13 @@ import select
 import signal
 import sys
 import threading
+from types import FrameType
 from typing import NoReturn
 
-#: The exit status after Ctrl-C.
+#: What a command returns that was interrupted: the exit status after Ctrl-C.
 STATUS = 130
+#: The exit status after SIGTERM.
+_TERMINATED = 128 + signal.SIGTERM
 #: So long may threads and processes take to end by themselves.
 PATIENCE_S = 0.2
 #: By then the main thread has made an end, or is in the middle of something long.
@@ -24,6 +27,7 @@ _LIMIT_S = 0.4
 
 _noticed = threading.Event()
 _watched = threading.Event()
+_terminated = threading.Event()
 
 
 def notice() -> bool:
@@ -41,13 +45,15 @@ def is_noticed() -> bool:
 
 
 def watch() -> None:
-    """See to it that Ctrl-C ends this process; a command calls this, a library never."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return  # started with Ctrl-C ignored, as by `nohup`
+    """See to it that Ctrl-C and SIGTERM end this process; a command calls this, a library never."""
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
-    signal.signal(signal.SIGINT, _interrupt)
+    # Else started with it ignored, as in the background of a shell.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
     _watched.set()
     threading.Thread(target=_wait, args=(readable,), name="ccperf-ctrl-c", daemon=True).start()
 
@@ -58,8 +64,15 @@ def _interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
 
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Do what a Ctrl-C does at the moment."""
+    _terminated.set()
+    interrupt = signal.getsignal(signal.SIGINT)
+    (interrupt if callable(interrupt) else _interrupt)(number, frame)
+
+
 def _wait(readable: int) -> None:
-    """Wait for a Ctrl-C, and leave if nobody else makes an end."""
+    """Wait for a Ctrl-C or SIGTERM, and leave if nobody else makes an end."""
     _next(readable, None)
     _next(readable, _LIMIT_S)
     print("stopped; what was finished is stored", file=sys.stderr)
@@ -67,9 +80,9 @@ def _wait(readable: int) -> None:
 
 
 def _next(readable: int, timeout_s: float | None) -> bool:
-    """Whether Ctrl-C was pressed within so many seconds (None: wait for it)."""
+    """Whether one came within so many seconds (None: wait for it)."""
     while select.select([readable], [], [], timeout_s)[0]:
-        if os.read(readable, 1) == bytes([signal.SIGINT]):
+        if os.read(readable, 1)[0] in (signal.SIGINT, signal.SIGTERM):
             return True
     return False
 
@@ -82,4 +95,4 @@ def leave() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
-        os._exit(STATUS)
+        os._exit(_TERMINATED if _terminated.is_set() else STATUS)

@@ -54,6 +54,7 @@ def _begin() -> None:
     """Leave Ctrl-C to the process that this is a copy of, and end with it."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
