@@ -249,6 +249,29 @@ def test_a_run_in_which_nothing_arrives_says_so(given: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("stop", "interval", "says"),
+    [
+        # Far more is sent than the initial window.
+        ("5s", "5s", ""),
+        ("5s", "10s", ""),
+        # The first data, sent after 20 ms and more, arrives after 30.
+        ("35ms", "1s", ""),
+        ("39ms", "25ms", "after 25ms"),
+        ("45ms", "40ms", ""),
+        # Not even the handshake is over, whatever the samples say.
+        ("19ms", "1s", "after 19ms"),
+    ],
+)
+def test_nothing_has_arrived_as_far_as_is_known(stop: str, interval: str, says: str) -> None:
+    """Samples may be too few to say that nothing has arrived; then the totals do, or nobody."""
+    given = path({}, stop=stop).scenario.canonical()
+    given["recording"]["interval"] = interval
+    notes = found(ccperf.simulate(Scenario.model_validate(given)))
+    assert ("nothing" in notes) is bool(says)
+    assert not says or f"nothing of it has arrived {says}," in notes["nothing"].text
+
+
+@pytest.mark.parametrize(
     ("carried", "offered", "said"),
     [(2.28e9, 8e9, "2.28 of 8 Gbps"), (5e6, 1e7, "5 of 10 Mbps"), (1e3, 5e5, "0.001 of 0.5 Mbps")],
 )
