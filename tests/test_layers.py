@@ -63,9 +63,9 @@ host.application    : base.event base.math base.ring base.rng base.time host.tcp
 host.path           : base.time
 host.rate_control   : base.attributes base.time host.path packet
 host.trimming       : base.attributes base.time host.path
-host.hosts          : base.event base.fetch base.limits base.seq base.time host.application
-                      host.departures host.rate_control host.tcp host.trimming net.network packet
-                      schema.lowered
+host.hosts          : base.error base.event base.fetch base.limits base.seq base.time
+                      host.application host.departures host.rate_control host.tcp host.trimming
+                      net.network packet schema.lowered
 run.recording       :
 run.recorder        : base.error base.time host.hosts host.tcp net.network net.routing
                       packet.flow_monitor packet.path_monitor packet.verdict run.recording

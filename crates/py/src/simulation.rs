@@ -182,7 +182,9 @@ fn to_python(error: Error) -> PyErr {
     match error {
         Error::Scenario(message) => PyValueError::new_err(message),
         Error::Trace(_) | Error::Samples(_) => PyOSError::new_err(error.to_string()),
-        Error::UserCode { .. } => errors::RunError::new_err(error.to_string()),
+        Error::UserCode { .. } | Error::Crowded { .. } => {
+            errors::RunError::new_err(error.to_string())
+        }
     }
 }
 

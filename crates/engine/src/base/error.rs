@@ -19,6 +19,12 @@ pub enum Error {
     Samples(#[source] io::Error),
     #[error("{algorithm} failed at {:.9} s of simulated time: {message}", time.secs_f64())]
     UserCode { algorithm: String, time: Time, message: String },
+    #[error(
+        "more than {most} transfers are under way at {:.9} s of simulated time, and a run has places for no more; \
+         lower the load of its workloads, or let it end earlier",
+        time.secs_f64()
+    )]
+    Crowded { most: usize, time: Time },
 }
 
 /// What ends a run from within.
@@ -30,6 +36,8 @@ pub(crate) enum Failure {
     UserCode { algorithm: String, message: String },
     /// There is no room for samples.
     Samples(io::Error),
+    /// A transfer begins for which there is no place.
+    Crowded { most: usize },
 }
 
 impl Failure {
@@ -44,6 +52,7 @@ impl Failure {
                 Error::UserCode { algorithm, time, message }
             }
             Failure::Samples(error) => Error::Samples(error),
+            Failure::Crowded { most } => Error::Crowded { most, time },
         }
     }
 }

@@ -406,7 +406,7 @@ impl<'a> Part<'a> {
             let [from, to] = ends[crossing.packet.flow as usize];
             let is_for_receiver = !crossing.packet.backward && from != self.own && to == self.own;
             let beside = mail[part].beside(crossing);
-            self.simulation.admit(crossing, beside, foreign.key, is_for_receiver);
+            self.simulation.admit(crossing, beside, foreign.key, is_for_receiver)?;
             self.foreign.push(foreign);
         }
         mail.iter_mut().for_each(|mail| mail.clear());

@@ -136,7 +136,7 @@ impl Simulation {
     /// Runs until simulated time `until` or the scenario's end; returns false at the end.
     ///
     /// # Errors
-    /// [`Error::UserCode`], [`Error::Samples`]; the simulation cannot go on then.
+    /// [`Error::UserCode`], [`Error::Samples`], [`Error::Crowded`]; the simulation cannot go on then.
     pub fn run_until(&mut self, until: Time) -> Result<bool, Error> {
         self.run_some(until, u64::MAX)
     }
@@ -145,7 +145,7 @@ impl Simulation {
     /// happens in a simulated second; returns false at the scenario's end.
     ///
     /// # Errors
-    /// [`Error::UserCode`], [`Error::Samples`]; the simulation cannot go on then.
+    /// [`Error::UserCode`], [`Error::Samples`], [`Error::Crowded`]; the simulation cannot go on then.
     pub fn run_for(&mut self, events: u64) -> Result<bool, Error> {
         self.run_some(Time::MAX, events)
     }

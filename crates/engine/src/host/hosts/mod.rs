@@ -30,6 +30,7 @@ pub use udp::Datagrams;
 
 use persistent::Beginning;
 
+use crate::base::error::Failure;
 use crate::base::event::Token;
 use crate::base::limits::MAX_ENDPOINTS;
 use crate::base::time::Time;
@@ -114,6 +115,8 @@ pub struct Hosts {
     /// Where the two ends of a transfer may be in different parts of the network: those that are over here.  They go
     /// when they are over everywhere.
     finished: Option<Vec<u32>>,
+    /// As many places there may be.
+    most: usize,
 }
 
 impl Hosts {
@@ -126,7 +129,13 @@ impl Hosts {
         let (flows, end) = (of_transfers.start as u32, endpoints.len() as u32);
         let nowhere = of_transfers.map(|_| NOWHERE);
         let places = (0..flows).chain(nowhere).chain(flows..end).collect();
-        Hosts { endpoints, places, free: Vec::new(), transfers, finished: None }
+        let (free, most) = (Vec::new(), MAX_ENDPOINTS);
+        Hosts { endpoints, places, free, transfers, finished: None, most }
+    }
+
+    #[cfg(test)]
+    pub fn admit_at_most(&mut self, places: usize) {
+        self.most = places;
     }
 
     /// From now on a transfer that is over stays until [`Hosts::let_go`].
@@ -155,10 +164,8 @@ impl Hosts {
     }
 
     /// A packet of a flow whose source is in another part of the network comes to this one, where its receiver is.
-    pub fn expect(&mut self, flow: u32) {
-        if self.places[flow as usize] == NOWHERE {
-            self.admit(flow);
-        }
+    pub(crate) fn expect(&mut self, flow: u32) -> Result<(), Failure> {
+        if self.places[flow as usize] == NOWHERE { self.admit(flow) } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -204,15 +211,18 @@ impl Hosts {
     }
 
     /// A transfer begins: its endpoint takes a place.
-    fn admit(&mut self, flow: u32) {
-        let Some(transfers) = &self.transfers else { return };
+    fn admit(&mut self, flow: u32) -> Result<(), Failure> {
+        let Some(transfers) = &self.transfers else { return Ok(()) };
         let place = self.free.pop().unwrap_or(self.endpoints.len() as u32);
-        assert!((place as usize) < MAX_ENDPOINTS, "more than {MAX_ENDPOINTS} transfers at once");
+        if place as usize >= self.most {
+            return Err(Failure::Crowded { most: self.most });
+        }
         if place as usize == self.endpoints.len() {
             self.endpoints.push(AnyEndpoint::Nobody);
         }
         self.endpoints[place as usize] = transfers.make(flow, place);
         self.places[flow as usize] = place;
+        Ok(())
     }
 
     /// Lets a transfer go if it is over.
@@ -269,7 +279,7 @@ impl Hosts {
                 }
                 Some(Beginning::Waits) => return,
                 Some(Beginning::Opens) | None => {
-                    self.admit(flow);
+                    self.admit(flow).unwrap_or_else(|failure| failure.throw());
                     self.note_crowd(network);
                 }
             }

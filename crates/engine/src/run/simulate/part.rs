@@ -70,17 +70,21 @@ impl Simulation {
 
     /// A packet comes from another part, and arrives under this key.  `is_for_receiver`: its flow's source is elsewhere, and
     /// its receiver here.
+    ///
+    /// # Errors
+    /// [`Error::Crowded`].
     pub fn admit(
         &mut self,
         crossing: &Crossing,
         beside: Option<&Beside>,
         key: Key,
         is_for_receiver: bool,
-    ) {
+    ) -> Result<(), Error> {
         if is_for_receiver {
-            self.hosts.expect(crossing.packet.flow);
+            self.hosts.expect(crossing.packet.flow).map_err(|failure| failure.at(key.time))?;
         }
         self.network.admit(crossing, beside, key);
+        Ok(())
     }
 
     /// Transfers whose ends here are over since the last call, some of them more than once.

@@ -146,3 +146,39 @@ fn those_that_are_over_leave_their_places() {
     assert!(most > 5 && most < count / 2, "{most} of {count}");
     assert!(simulation.hosts.live() < count / 4, "{} of {count}", simulation.hosts.live());
 }
+
+/// A star into one of whose links more comes than fits, so that transfers begin faster than they end.
+fn crowded_star() -> Value {
+    let link =
+        |name: &str| json!({"name": name, "ends": [name, "s"], "rate": "1Mbps", "delay": "1ms"});
+    json!({
+        "stop_time": "5s", "nodes": ["a", "b", "s"], "links": [link("a"), link("b")],
+        "stacks": [{"name": "t", "cc": {"type": "newreno"}}],
+        "workloads": [{"name": "w", "stack": "t", "sizes": {"type": "Constant", "bytes": "10kB"},
+            "sources": ["a"], "destinations": ["b"],
+            "arrivals": {"type": "Times", "times": ["1ms", "2ms", "3ms", "4ms", "5ms"]}}],
+    })
+}
+
+#[test]
+fn a_transfer_without_a_place_ends_the_run_with_an_error() {
+    let ended = |places: usize| {
+        let mut simulation = Simulation::new(lower(&crowded_star()), None).unwrap();
+        simulation.hosts.admit_at_most(places);
+        simulation.finish().map(|recording| recording.tables.len())
+    };
+    assert!(ended(5).is_ok(), "there is a place for each");
+    let error = ended(3).unwrap_err().to_string();
+    let begins = "more than 3 transfers are under way at 0.004000000 s of simulated time";
+    assert!(error.starts_with(begins), "{error}");
+    assert!(error.contains("lower the load of its workloads"), "{error}");
+}
+
+#[test]
+fn neither_has_the_receiver_of_another_part_a_place() {
+    let mut simulation = Simulation::new(lower(&crowded_star()), None).unwrap();
+    simulation.hosts.admit_at_most(1);
+    assert!(simulation.hosts.expect(0).is_ok());
+    assert!(simulation.hosts.expect(0).is_ok(), "it has its place");
+    assert!(simulation.hosts.expect(1).is_err());
+}
