@@ -9,6 +9,11 @@ import numpy.typing as npt
 
 Column: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64] | list[str]
 
+#: As many links, flows with pings, and transfers with these a run may have.
+MAX_LINKS: int
+MAX_ENDPOINTS: int
+MAX_FLOWS: int
+
 #: The version of the interface of user code (``CCPERF_ABI_VERSION``).
 INTERFACE: int
 
@@ -82,8 +87,10 @@ def rates(counter: npt.NDArray[np.int64], interval_ns: int) -> npt.NDArray[np.fl
 def confine(folders: Sequence[str], files: Sequence[str]) -> None:
     """Let this thread, and all that it starts, write there only, and reach no network.
 
-    Beneath `folders` and to `files`, which exist. There is no way back. Raises OSError where the
-    system cannot do that: it takes a Linux with Landlock (5.19 or newer).
+    Beneath `folders` and to `files`, which exist; not even there are modes, owners, times and
+    attributes of files changed. Nor are limits and priorities of other processes, and from Linux
+    6.12 on these get no signals. There is no way back. Raises OSError where the system cannot do
+    that: it takes a Linux with Landlock (5.19 or newer).
     """
 
 def canonical(scenario_json: str) -> str:

@@ -1,7 +1,8 @@
-"""`--sandbox`: user code writes nowhere but in its run's folder, and reaches no network."""
+"""`--sandbox`: user code writes in its run's folder only, and reaches no network and no process."""
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -18,8 +19,11 @@ pytestmark = pytest.mark.skipif(
 
 #: Does something while the run is on, and says in the run's error what came of it.
 CLASS = """
-import os, socket, subprocess, tempfile
+import ctypes, os, socket, subprocess, tempfile
 import ccperf
+def call(*words):
+    if ctypes.CDLL(None, use_errno=True).syscall(*words) < 0:
+        raise OSError(ctypes.get_errno(), "a system call")
 class Mine(ccperf.CongestionControl):
     def cong_avoid(self, tcb, segments_acked):
         raise ValueError(attempt())
@@ -54,7 +58,43 @@ ATTEMPTS = {
     "a TCP socket": "socket.create_connection(('127.0.0.1', {port}))",
     "a UDP socket": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
     "a Unix socket": "socket.socket(socket.AF_UNIX)",
+    "a Unix socket for any address": "socket.socketpair(type=socket.SOCK_DGRAM)",
+    "such a socket by its other name": "socket.socketpair(type=socket.SOCK_RAW)",
     "a signal": "os.kill({pid}, 0)",
+    "a limit of another process": "import resource; resource.prlimit({pid}, resource.RLIMIT_CORE,"
+    " resource.prlimit({pid}, resource.RLIMIT_CORE))",
+    "a priority of another process": "os.setpriority(os.PRIO_PROCESS, {pid},"
+    " os.getpriority(os.PRIO_PROCESS, {pid}))",
+    "a priority of all": "os.setpriority(os.PRIO_USER, 0, os.getpriority(os.PRIO_PROCESS, 0))",
+    "cores of another process": "os.sched_setaffinity({pid}, os.sched_getaffinity({pid}))",
+    "the mode of another file": "os.chmod({there!r}, 0)",
+    "its mode where it is open": "os.fchmod(os.open({there!r}, os.O_RDONLY), 0)",
+    "its mode by the newest call": "call(452, -100, {there!r}.encode(), 0, 0)",
+    "its owner": "os.chown({there!r}, os.getuid(), os.getgid())",
+    "its owner where it is open": "os.fchown(os.open({there!r}, os.O_RDONLY), -1, -1)",
+    "its times": "os.utime({there!r}, (0, 0))",
+    "its times where it is open": "os.utime(os.open({there!r}, os.O_RDONLY), (0, 0))",
+    "an attribute": "os.setxattr({there!r}, 'user.x', b'1')",
+    "an attribute where it is open": "os.setxattr(os.open({there!r}, os.O_RDONLY), 'user.x', b'1')",
+    "an attribute less": "os.removexattr({there!r}, 'user.x')",
+    "its flags": "import fcntl; fcntl.ioctl(os.open({there!r}, os.O_RDONLY), 0x40086602, bytes(8))",
+    "memory that others share": "call({shmget}, 4711, 4096, 0o1600)",
+}
+#: Those that nothing but the filter of system calls refuses.
+BY_CALL = list(ATTEMPTS)[list(ATTEMPTS).index("a Unix socket for any address") :]
+BY_CALL.remove("a signal")
+SHMGET = {"x86_64": 29}
+#: What honest code does.
+ALLOWED = {
+    "its own limits": "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0));"
+    " resource.prlimit(os.getpid(), resource.RLIMIT_CORE)",
+    "limits of others, to look at": "import resource as r; r.prlimit({pid}, r.RLIMIT_CORE)",
+    "its own priority": "os.nice(1)",
+    "its own cores": "os.sched_setaffinity(0, os.sched_getaffinity(0))",
+    "a pair of streams": "a, b = socket.socketpair(); a.send(b'x'); assert b.recv(1) == b'x'",
+    "an event loop": "import asyncio; asyncio.run(asyncio.sleep(0))",
+    "a process and its end": "p = subprocess.Popen(['sleep', '9']); p.kill(); p.wait()",
+    "a copy of its own": "import shutil; shutil.copyfile({there!r}, tempfile.mkdtemp() + '/x')",
 }
 
 
@@ -65,18 +105,34 @@ def test_what_is_refused(
     monkeypatch.chdir(tmp_path)
     there = tmp_path / "there"
     there.write_text("mine")
+    os.utime(there, (1e9, 1e9))
+    before = there.stat()
     with socket.create_server(("127.0.0.1", 0)) as server:
         does = ATTEMPTS[what].format(
             elsewhere=str(tmp_path / "elsewhere"),
             there=str(there),
             port=server.getsockname()[1],
             pid=os.getpid(),
+            shmget=SHMGET.get(os.uname().machine, 194),
         )
         said = outcome(tmp_path, does, capsys, "--sandbox")
         # A shell has an error of its own; the file is what counts.
-        assert "refused: " in said or "CalledProcessError" in said
+        expected = f"refused: PermissionError {errno.EPERM}" if what in BY_CALL else "refused: "
+        assert expected in said or "CalledProcessError" in said
+    assert tuple(there.stat()) == tuple(before)
     assert there.read_text() == "mine"
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("what", ALLOWED)
+def test_what_honest_code_does_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    there = tmp_path / "there"
+    there.write_text("mine")
+    does = ALLOWED[what].format(there=str(there), pid=os.getpid())
+    assert "done" in outcome(tmp_path, does, capsys, "--sandbox")
 
 
 def test_without_it_nothing_is_refused(

@@ -53,6 +53,14 @@ mod _native {
         user_calls,
     };
 
+    /// As many links, flows with pings, and transfers a run may have.
+    #[pymodule_export]
+    const MAX_LINKS: usize = ccperf_engine::base::limits::MAX_LINKS;
+    #[pymodule_export]
+    const MAX_ENDPOINTS: usize = ccperf_engine::base::limits::MAX_ENDPOINTS;
+    #[pymodule_export]
+    const MAX_FLOWS: usize = ccperf_engine::base::limits::MAX_FLOWS;
+
     /// Of the interface of user code (`CCPERF_ABI_VERSION` of `ccperf.h`).
     #[pymodule_export]
     const INTERFACE: u32 = ccperf_plugin::abi::ABI_VERSION;
