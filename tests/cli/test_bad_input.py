@@ -298,3 +298,19 @@ def test_a_copy_with_text_that_is_none_is_refused() -> None:
     copy = Scenario(**json.loads(PLAIN)).model_copy(update={"label": "\ud800"})
     with pytest.raises(ScenarioError, match=r"label: .* is no Unicode text"):
         copy.canonical()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["aqm", "--k", "100000000"], "k: `100000000` must be a whole number from 1 to 1,000,000"),
+        (["aqm", "--k", "0"], "k: `0` must be a whole number from 1 to 1,000,000"),
+        (["aqm", "--k", "9" * 5000], "must be a whole number from 1 to 1,000,000"),
+        (["buffer_sizing", "--buffer", "2e9"], "must be a number from 0 to 1,000,000,000"),
+    ],
+)
+def test_both_bounds_of_a_number_are_named(
+    capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    assert invoke(["run", *words]) == 2
+    assert says in capsys.readouterr().err

@@ -50,6 +50,9 @@ class File(str):
         return Path(self).name
 
 
+_LARGEST_COUNT = 1_000_000
+_LARGEST_NUMBER = 1_000_000_000
+
 #: A value that follows from the point's other parameters; the experiment says how.
 AUTO = "auto"
 
@@ -139,8 +142,9 @@ def written(entries: list[str]) -> str:
 
 
 def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= 1_000_000:
-        raise ValueError(f"`{text}` must be a whole number of at least 1")
+    is_whole = re.fullmatch(r"0*[0-9]{1,7}", text)
+    if not is_whole or not 1 <= int(text) <= _LARGEST_COUNT:
+        raise ValueError(f"`{text}` must be a whole number from 1 to {_LARGEST_COUNT:,}")
     return int(text)
 
 
@@ -149,8 +153,8 @@ def _number(text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value <= 1e9 or not text.isascii() or "_" in text:
-        raise ValueError(f"`{text}` must be a number of at least 0")
+    if not 0 <= value <= _LARGEST_NUMBER or not text.isascii() or "_" in text:
+        raise ValueError(f"`{text}` must be a number from 0 to {_LARGEST_NUMBER:,}")
     return int(value) if value.is_integer() else value
 
 
