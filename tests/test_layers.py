@@ -108,8 +108,9 @@ experiments.grid       : base.expression errors
 scenario.readable      : errors
 scenario.toml          : errors scenario.readable
 scenario.differences   :
-experiments.traces     : data errors
-experiments.collectives : errors
+experiments.bounds     : _native errors
+experiments.traces     : _native data errors experiments.bounds
+experiments.collectives : errors experiments.bounds
 algorithms             :
 algorithms.user_code   : _native algorithms base.expression errors
 algorithms.judges      : data
@@ -134,7 +135,8 @@ scenario               : _native algorithms.user_code base.lazy base.libraries b
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
                          scenario.flow_trace scenario.profiles scenario.readable scenario.toml
                          scenario.workload
-experiments.topologies : _native algorithms.user_code base.wording errors scenario scenario.toml
+experiments.topologies : _native algorithms.user_code base.wording errors experiments.bounds
+                         scenario scenario.toml
 experiments.programs   : _native algorithms.registry base.expression base.lazy base.outputs
                          base.wording data errors experiments.topologies experiments.traces
                          runs.backends runs.flow_monitor scenario scenario.profiles
@@ -142,9 +144,9 @@ experiments.published  : data
 algorithms.roles       :
 experiments.catalogue  : _native algorithms.registry algorithms.releases algorithms.roles
                          algorithms.user_code base.expression base.lazy base.wording errors
-                         experiments.collectives experiments.programs experiments.published
-                         experiments.topologies experiments.traces runs.backends scenario
-                         scenario.flow_trace scenario.profiles scenario.toml
+                         experiments.bounds experiments.collectives experiments.programs
+                         experiments.published experiments.topologies experiments.traces
+                         runs.backends scenario scenario.flow_trace scenario.profiles scenario.toml
 runs.flow_monitor      : errors
 runs.backends          : _native algorithms algorithms.registry algorithms.releases
                          algorithms.user_code errors runs.consistency runs.parquet

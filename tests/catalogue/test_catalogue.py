@@ -107,7 +107,7 @@ def test_the_buffer_of_scalability_is_one_bandwidth_delay_product() -> None:
 @pytest.mark.parametrize(
     ("name", "parameters", "field", "says"),
     [
-        ("aqm", {"k": 0}, "k", "at least 1"),
+        ("aqm", {"k": 0}, "k", "from 1 to 65,535"),
         ("aqm", {"k": "two"}, "k", "whole number"),
         ("aqm", {"k": 1.5}, "k", "whole number"),
         ("aqm", {"qdisc": "codle"}, "qdisc", "CoDelQueueDisc"),
@@ -117,7 +117,7 @@ def test_the_buffer_of_scalability_is_one_bandwidth_delay_product() -> None:
         ("scalability", {"bw": "0Mbps"}, "bw", "above 0"),
         ("ecn", {"ce_threshold": "-1ms"}, "ce_threshold", "negative"),
         ("ack_compression", {"interval": "0s"}, "interval", "above 0"),
-        ("ack_compression", {"quota": 0}, "quota", "at least 1"),
+        ("ack_compression", {"quota": 0}, "quota", "from 1 to 1,000,000"),
         ("steady_state_single_flow", {"path": "static.india"}, "path", "did you mean"),
         ("steady_state_start_time_fairness", {"start_times": "[0s]"}, "start_times", "1 entry"),
         ("steady_state_rtt_fairness", {"rtts": "97ms,76ms"}, "rtts", "[97ms,76ms]"),

@@ -303,9 +303,10 @@ def test_a_copy_with_text_that_is_none_is_refused() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["aqm", "--k", "100000000"], "k: `100000000` must be a whole number from 1 to 1,000,000"),
-        (["aqm", "--k", "0"], "k: `0` must be a whole number from 1 to 1,000,000"),
-        (["aqm", "--k", "9" * 5000], "must be a whole number from 1 to 1,000,000"),
+        (["aqm", "--k", "100000000"], "k: `100000000` must be a whole number from 1 to 65,535"),
+        (["aqm", "--k", "0"], "k: `0` must be a whole number from 1 to 65,535"),
+        (["aqm", "--k", "9" * 5000], "must be a whole number from 1 to 65,535"),
+        (["ack_compression", "--quota", "1000001"], "must be a whole number from 1 to 1,000,000"),
         (["buffer_sizing", "--buffer", "2e9"], "must be a number from 0 to 1,000,000,000"),
     ],
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ccperf.errors import UsageError
+from ccperf.experiments.bounds import few_enough
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Transfers:
 
 def ring_all_reduce(ranks: Sequence[str], data: int) -> Transfers:
     """`data` bytes of each rank, summed at all of them, around a ring."""
-    count = _at_least_two(ranks)
+    count = _ranks(ranks, "ring")
     made = Transfers()
     #: What came to each rank in the step before.
     came: list[list[int]] = [[] for _ in ranks]
@@ -67,7 +68,7 @@ def halving_doubling_all_reduce(ranks: Sequence[str], data: int) -> Transfers:
     Raises:
         UsageError: if the number of ranks is no power of two.
     """
-    count = _at_least_two(ranks)
+    count = _ranks(ranks, "halving_doubling")
     if count & (count - 1):
         message = f"{count} ranks are no power of two, which halving and doubling needs"
         raise UsageError("collective", message)
@@ -83,7 +84,7 @@ def halving_doubling_all_reduce(ranks: Sequence[str], data: int) -> Transfers:
 
 def all_to_all(ranks: Sequence[str], data: int) -> Transfers:
     """`data` bytes of each rank, an n-th of them for each, in n - 1 rounds."""
-    count = _at_least_two(ranks)
+    count = _ranks(ranks, "all_to_all")
     made = Transfers()
     before: list[list[int]] = [[] for _ in ranks]
     for step in range(1, count):
@@ -100,7 +101,7 @@ def pipeline(ranks: Sequence[str], data: int, batches: int = 8, work: str = "0s"
 
     A stage hands on one batch after the other.
     """
-    _at_least_two(ranks)
+    _ranks(ranks, "pipeline", batches)
     made = Transfers()
     sent: dict[tuple[int, int], int] = {}
     for batch in range(batches):
@@ -122,7 +123,18 @@ COLLECTIVES: Mapping[str, Callable[[Sequence[str], int], Transfers]] = {
 }
 
 
-def _at_least_two(ranks: Sequence[str]) -> int:
-    if len(ranks) < 2:
+#: How many transfers that are, of a number of ranks; of a pipeline for each batch.
+TRANSFERS: Mapping[str, Callable[[int], int]] = {
+    "ring": lambda ranks: 2 * (ranks - 1) * ranks,
+    "halving_doubling": lambda ranks: 2 * (ranks.bit_length() - 1) * ranks,
+    "all_to_all": lambda ranks: (ranks - 1) * ranks,
+    "pipeline": lambda ranks: ranks - 1,
+}
+
+
+def _ranks(ranks: Sequence[str], name: str, times: int = 1) -> int:
+    count = len(ranks)
+    if count < 2:
         raise UsageError("collective", "needs at least two ranks")
-    return len(ranks)
+    few_enough("transfers", times * TRANSFERS[name](count), ranks=count)
+    return count

@@ -24,6 +24,7 @@ import math
 import operator
 import random
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -31,8 +32,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ccperf import data
+from ccperf import _native, data
 from ccperf.errors import UsageError, suggestion, unknown
+from ccperf.experiments.bounds import few_enough
 
 #: A full packet of 1500 bytes with the link's framing of 2.
 FRAME_BITS = 8 * 1502
@@ -57,6 +59,10 @@ class Trace:
     def schedules(self, stop_ns: int, direction: str = "forward") -> list[dict[str, Any]]:
         """The fields of a link's schedules up to `stop_ns`: rates and losses of one direction, and
         delays, which are the link's, if the trace has some."""
+        whole, rest = divmod(stop_ns, self.period_ns) if self.period_ns else (0, stop_ns)
+        count = whole * len(self.times_ns) + bisect_left(self.times_ns, rest)
+        length = _native.format_time(stop_ns)
+        few_enough("rows", count, fix="end the run sooner", stop_time=length)
         rows = list(self._rows(stop_ns))
         times = [time for time, _ in rows]
 

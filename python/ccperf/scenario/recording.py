@@ -6,7 +6,6 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from ccperf.scenario.fields import Model, Time, is_none
-from ccperf.scenario.problems import shown
 
 
 def _is_all(value: object) -> bool:
@@ -18,6 +17,8 @@ def _selection(value: object) -> object:
         return tuple(value)
     if value in ("all", "none"):
         return value
+    from ccperf.scenario.problems import shown
+
     raise ValueError(f"{shown(value)} is not 'all', 'none' or a list of names")
 
 
@@ -26,6 +27,8 @@ def _changes(value: object) -> object:
         return value
     if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
         return tuple(value)
+    from ccperf.scenario.problems import shown
+
     raise ValueError(f"{shown(value)} is not true, false or a list of flows")
 
 

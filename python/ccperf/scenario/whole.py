@@ -37,8 +37,6 @@ from ccperf.scenario.fields import (
 from ccperf.scenario.flows import Flow, Ping
 from ccperf.scenario.links import Change, Failure, Fault, Link
 from ccperf.scenario.outages import for_good
-from ccperf.scenario.problems import problem, without_wrong
-from ccperf.scenario.readable import unreadable
 from ccperf.scenario.recording import RecordingOptions
 from ccperf.scenario.workload import Stack, Workload
 
@@ -110,6 +108,8 @@ class Scenario(Model):
         try:
             return cls._checked(data, handler, info)
         except (ScenarioError, ValueError, RecursionError):
+            from ccperf.scenario.readable import unreadable
+
             if problems := unreadable(data):
                 raise ScenarioError(problems) from None
             raise
@@ -123,6 +123,8 @@ class Scenario(Model):
         try:
             scenario = handler(data := _with_stacks(_with_profiles(data)))
         except ValidationError as error:
+            from ccperf.scenario.problems import problem, without_wrong
+
             problems = [problem(details, cls) for details in error.errors()]
             try:
                 # What else is wrong is said, too, as far as it does not follow from that.
@@ -268,6 +270,8 @@ class Scenario(Model):
         try:
             return _native.canonical(self.model_dump_json())
         except PydanticSerializationError:
+            from ccperf.scenario.readable import unreadable
+
             raise ScenarioError(unreadable(self)) from None
 
     @cached_property

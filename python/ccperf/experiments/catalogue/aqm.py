@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.experiments.catalogue.parameter import Parameter
 from ccperf.experiments.catalogue.published import PublishedExperiment, greedy_flows
@@ -25,7 +26,7 @@ class Aqm(PublishedExperiment):
     )
     answer = Answer((SRTT, USED, JAIN), "k")
     parameters = (
-        Parameter("k", "count", (1, 2, 5, 10), 5, "Number of flows."),
+        Parameter("k", "count", (1, 2, 5, 10), 5, "Number of flows.", most=DUMBBELL_FLOWS),
         Parameter(
             "qdisc",
             "qdisc",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
@@ -37,7 +38,7 @@ class BufferSizing(Experiment):
             1.0,
             "Size of the queue, in bandwidth-delay products.",
         ),
-        Parameter("k", "count", (1, 16), 1, "Number of flows."),
+        Parameter("k", "count", (1, 16), 1, "Number of flows.", most=DUMBBELL_FLOWS),
     )
     draws_starts = True
     seeded = shared.SEEDED_STARTS

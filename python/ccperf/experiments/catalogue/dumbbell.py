@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter, products
@@ -24,7 +25,7 @@ class Dumbbell(Experiment):
     usual: ClassVar[tuple[str, ...]] = ("TcpCubic",)
     recovery = "TcpPrrRecovery"
     parameters = (
-        Parameter("flows", "count", (1,), 1, "Number of flows."),
+        Parameter("flows", "count", (1,), 1, "Number of flows.", most=DUMBBELL_FLOWS),
         Parameter("rate", "rate", ("16Mbps",), "16Mbps", "Rate of the bottleneck."),
         Parameter("rtt", "time", ("15ms",), "15ms", "Round trip without queues, at least 4ms."),
         Parameter(

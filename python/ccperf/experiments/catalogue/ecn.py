@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.experiments.catalogue.parameter import Parameter
 from ccperf.experiments.catalogue.published import PublishedExperiment, greedy_flows
@@ -26,7 +27,7 @@ class Ecn(PublishedExperiment):
     )
     answer = Answer((SRTT, USED, JAIN), "k")
     parameters = (
-        Parameter("k", "count", (1, 2, 5, 10), 1, "Number of flows."),
+        Parameter("k", "count", (1, 2, 5, 10), 1, "Number of flows.", most=DUMBBELL_FLOWS),
         Parameter(
             "ce_threshold",
             "time",

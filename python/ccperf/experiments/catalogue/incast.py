@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import MOST
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.answer import FCT, FCT_P99, TIMEOUTS, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
@@ -31,7 +32,9 @@ class Incast(Experiment):
     )
     answer = Answer((FCT, FCT_P99, TIMEOUTS), "n")
     parameters = (
-        Parameter("n", "count", (8, 32, 128), 32, "Number of hosts that answer."),
+        Parameter(
+            "n", "count", (8, 32, 128), 32, "Number of hosts that answer.", most=MOST["links"] - 1
+        ),
         Parameter("size", "size", ("20kB", "200kB"), "20kB", "Bytes of each answer."),
         shared.SAMPLES,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.answer import JAIN_OF_TOTALS, RETRANSMITTED, SRTT, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
@@ -27,7 +28,7 @@ class ManyFlows(Experiment):
     )
     answer = Answer((USED, JAIN_OF_TOTALS, SRTT, RETRANSMITTED), "k")
     parameters = (
-        Parameter("k", "count", (100, 1000), 1000, "Number of flows."),
+        Parameter("k", "count", (100, 1000), 1000, "Number of flows.", most=DUMBBELL_FLOWS),
         Parameter(
             "qdisc",
             "qdisc",

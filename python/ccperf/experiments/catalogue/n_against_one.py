@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf import _native
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
@@ -31,7 +32,7 @@ class NAgainstOne(Experiment):
     )
     answer = Answer((JAIN, USED, SRTT), "n")
     parameters = (
-        Parameter("n", "count", (1, 4, 16), 4, "Number of other flows."),
+        Parameter("n", "count", (1, 4, 16), 4, "Number of other flows.", most=DUMBBELL_FLOWS - 1),
         Parameter(
             "against", "cc", ("TcpNewReno", "TcpCubic"), "TcpCubic", "The algorithm of the others."
         ),

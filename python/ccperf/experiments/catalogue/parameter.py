@@ -90,6 +90,8 @@ class Parameter:
     doc: str
     #: All there are, if it is a word; of other kinds words beside their values.
     words: tuple[str, ...] = ()
+    #: The largest, if it is a count.
+    most: int = _LARGEST_COUNT
 
     @property
     def unit(self) -> str:
@@ -128,6 +130,8 @@ class Parameter:
             return registry.resolve(self.kind, text)
         if self.kind == "word":
             raise ValueError(unknown(self.name, text, self.words))
+        if self.kind == "count":
+            return _count(text, self.most)
         return _PARSERS[self.kind](text)
 
 
@@ -141,10 +145,10 @@ def written(entries: list[str]) -> str:
     return f"[{','.join(entries)}]"
 
 
-def _count(text: str) -> int:
+def _count(text: str, most: int) -> int:
     is_whole = re.fullmatch(r"0*[0-9]{1,7}", text)
-    if not is_whole or not 1 <= int(text) <= _LARGEST_COUNT:
-        raise ValueError(f"`{text}` must be a whole number from 1 to {_LARGEST_COUNT:,}")
+    if not is_whole or not 1 <= int(text) <= most:
+        raise ValueError(f"`{text}` must be a whole number from 1 to {most:,}")
     return int(text)
 
 
@@ -248,7 +252,6 @@ def _flows(text: str) -> File:
 
 
 _PARSERS: Mapping[Kind, Callable[[str], Value]] = {
-    "count": _count,
     "number": _number,
     "rate": _rate,
     "time": _time,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import MOST
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
@@ -28,7 +29,9 @@ class ParkingLot(Experiment):
     )
     answer = Answer((JAIN, USED, SRTT), "n")
     parameters = (
-        Parameter("n", "count", (2, 3, 5), 3, "Number of bottlenecks."),
+        Parameter(
+            "n", "count", (2, 3, 5), 3, "Number of bottlenecks.", most=(MOST["links"] - 2) // 3
+        ),
         Parameter("buffer", "number", (1.0,), 1.0, "Each queue, in bandwidth-delay products."),
     )
     draws_starts = True

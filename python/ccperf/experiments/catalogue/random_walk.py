@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.experiments.bounds import few_enough
 from ccperf.experiments.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
@@ -77,6 +78,8 @@ class RandomWalk(Experiment):
 
         chosen = WALKS if setup["walks"] == "all" else (setup["walks"],)
         step, stop = (_native.parse_time(text) for text in (setup["step"], setup.stop_time))
+        count = len(chosen) * len(range(0, stop, step))
+        few_enough("rows", count, fix="lengthen it, or end the run sooner", step=setup["step"])
         times = list(range(0, stop, step))
 
         def walk(name: str, number: Callable[[Any], float]) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf import _native
+from ccperf.experiments.bounds import few_enough
 from ccperf.experiments.catalogue import responsiveness
 from ccperf.experiments.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.experiments.catalogue.parameter import Parameter, Value
@@ -41,6 +42,8 @@ class ResponsivenessPulseWave(PublishedExperiment):
     def line(self, setup: Setup) -> DumbbellRun:
         half = max(1, _native.parse_time(setup["period"]) // 2)
         times = range(0, _native.parse_time(setup.stop_time), half)
+        fix = "lengthen it, or end the run sooner"
+        few_enough("changes", len(times), fix=fix, period=setup["period"])
         series = tuple(
             responsiveness.step(
                 _native.format_time(time), setup["target"], setup["upper" if i % 2 else "lower"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ccperf.base.wording import counted
 from ccperf.errors import UsageError
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue import paths
 from ccperf.experiments.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.experiments.catalogue.parameter import AUTO, Parameter, Value, times, written
@@ -33,7 +34,7 @@ class SteadyStateRttFairness(PublishedExperiment):
     )
     answer = Answer((JAIN, USED, SRTT), "k")
     parameters = (
-        Parameter("k", "count", (2, 10), 2, "Number of flows."),
+        Parameter("k", "count", (2, 10), 2, "Number of flows.", most=DUMBBELL_FLOWS),
         Parameter(
             "path",
             "word",

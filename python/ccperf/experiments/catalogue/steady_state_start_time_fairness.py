@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ccperf import _native
 from ccperf.base.wording import counted
 from ccperf.errors import UsageError
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue import paths
 from ccperf.experiments.catalogue.answer import CONVERGENCE, JAIN, USED, Answer
 from ccperf.experiments.catalogue.parameter import AUTO, Parameter, Value, times, written
@@ -28,7 +29,7 @@ class SteadyStateStartTimeFairness(PublishedExperiment):
     )
     answer = Answer((CONVERGENCE, JAIN, USED), "k")
     parameters = (
-        Parameter("k", "count", (2, 5), 2, "Number of flows."),
+        Parameter("k", "count", (2, 5), 2, "Number of flows.", most=DUMBBELL_FLOWS),
         Parameter(
             "path",
             "word",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue import paths
 from ccperf.experiments.catalogue.answer import CONVERGENCE, JAIN, SRTT, USED, Answer
 from ccperf.experiments.catalogue.parameter import Parameter
@@ -25,7 +26,7 @@ class SteadyStateSynchronousFairness(PublishedExperiment):
     )
     answer = Answer((JAIN, CONVERGENCE, USED, SRTT), "k")
     parameters = (
-        Parameter("k", "count", (2, 5, 10), 5, "Number of flows."),
+        Parameter("k", "count", (2, 5, 10), 5, "Number of flows.", most=DUMBBELL_FLOWS),
         Parameter(
             "path",
             "word",

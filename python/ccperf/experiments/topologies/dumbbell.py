@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from ccperf import _native
 from ccperf.algorithms.user_code import names
 from ccperf.errors import ScenarioError
+from ccperf.experiments.bounds import few_enough
 from ccperf.scenario import (
     Algorithm,
     Application,
@@ -144,6 +145,7 @@ def dumbbell(
         if name in senders:
             message = f"`{name}` is a source, too; name the two sides differently"
             raise ScenarioError([(f"flows[{i}].destination", message)])
+    few_enough("links", len({*senders, *receivers}) + 1, flows=len(flows))
     bottleneck_delay, receiver_delays = _delays([f.rtt for f in flows], receivers, access.delay)
     ends = [
         end

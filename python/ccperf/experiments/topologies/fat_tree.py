@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ccperf.errors import ScenarioError
+from ccperf.experiments.bounds import few_enough
 from ccperf.experiments.topologies.fabric import (
     HOST_PORT,
     Fabric,
@@ -35,12 +36,14 @@ def fat_tree(
         host_port: of every host.
 
     Raises:
-        ScenarioError: for a k that is odd or below 2, and no servers.
+        ScenarioError: for a k that is odd or below 2, no servers, and more links than a run may
+            have.
     """
     if k < 2 or k % 2:
         raise ScenarioError([("k", f"{k} ports make no fat-tree; an even number, at least 2")])
     servers = k // 2 if servers is None else servers
     at_least("servers", servers, 1)
+    few_enough("links", k * (k // 2) * (servers + k), k=k, servers=servers)
     link, port, half = link or FabricLink(), port or SwitchPort(), range(k // 2)
     ports = {"host": host_port, "switch": port}
     hosts = [

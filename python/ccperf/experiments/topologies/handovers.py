@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ccperf import _native
+from ccperf.experiments.bounds import few_enough
 from ccperf.scenario import Change
 
 
@@ -29,6 +30,8 @@ class Handovers:
         rng = random.Random(f"{seed}/handovers")
         least, most = _native.parse_time(self.least), _native.parse_time(self.most)
         every, stop = _native.parse_time(self.every), _native.parse_time(stop_time)
+        fix = "lengthen it, or end the run sooner"
+        few_enough("changes", 2 * len(range(0, stop, every)), fix=fix, every=self.every)
         return [(time, rng.randint(least, most)) for time in range(0, stop, every)]
 
     def changes(self, link: str, stop_time: str, seed: int) -> Iterator[Change]:

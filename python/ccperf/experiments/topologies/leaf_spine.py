@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ccperf.errors import ScenarioError
+from ccperf.experiments.bounds import few_enough
 from ccperf.experiments.topologies.fabric import (
     HOST_PORT,
     Fabric,
@@ -74,11 +75,14 @@ def leaf_spine(
         host_port: of every server.
 
     Raises:
-        ScenarioError: for a number below its least, and a share that is none.
+        ScenarioError: for a number below its least, more links than a run may have, and a share
+            that is none.
     """
     for field, value in (("leaves", leaves), ("spines", spines), ("servers", servers)):
         at_least(field, value, 1)
     at_least("parallel", parallel, 1)
+    count = leaves * servers + leaves * spines * parallel
+    few_enough("links", count, leaves=leaves, spines=spines, servers=servers, parallel=parallel)
     port = port or SwitchPort()
     ports = {"host": host_port, "switch": port}
     below, above = host_link_of or FabricLink(), fabric_link_of or FabricLink()

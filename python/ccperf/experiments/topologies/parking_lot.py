@@ -8,6 +8,7 @@ from typing import Any
 from ccperf import _native
 from ccperf.base.wording import counted
 from ccperf.errors import ScenarioError
+from ccperf.experiments.bounds import few_enough
 from ccperf.experiments.topologies.dumbbell import SOCKET, Access, AnyAlgorithm
 from ccperf.scenario import Scenario
 
@@ -47,6 +48,7 @@ def parking_lot(
     """
     if hops < 1:
         raise ScenarioError([("hops", f"{hops} makes no network; at least 1")])
+    few_enough("links", 3 * hops + 2, hops=hops)
     begin = list(starts) or ["0s"] * (hops + 1)
     if len(begin) != hops + 1:
         raise ScenarioError(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ccperf.base.wording import counted
 from ccperf.errors import ScenarioError
+from ccperf.experiments.bounds import few_enough
 from ccperf.experiments.topologies.fabric import (
     HOST_PORT,
     Fabric,
@@ -36,10 +37,12 @@ def star(
         host_port: each host's.
 
     Raises:
-        ScenarioError: for fewer than two hosts, and for another number of delays.
+        ScenarioError: for fewer than two hosts, more than a run may have links, and for another
+            number of delays.
     """
     link = link or FabricLink()
     at_least("hosts", hosts, 2)
+    few_enough("links", hosts, hosts=hosts)
     if delays and len(delays) != hosts:
         message = f"has {counted(len(delays), 'entry')} for {counted(hosts, 'host')}"
         raise ScenarioError([("delays", message)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
+from ccperf.experiments.bounds import few_enough
 from ccperf.experiments.catalogue.answer import MAKESPAN, STRAGGLER, Answer
 from ccperf.experiments.catalogue.balancing.experiment import (
     FLOWLET,
@@ -25,7 +26,7 @@ from ccperf.experiments.catalogue.datacentre.experiment import (
     SEGMENT,
 )
 from ccperf.experiments.catalogue.parameter import Parameter
-from ccperf.experiments.collectives import COLLECTIVES
+from ccperf.experiments.collectives import COLLECTIVES, TRANSFERS
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
@@ -68,6 +69,8 @@ class _Collective(BalancingExperiment):
 
     def workloads(self, setup: Setup, network: Fabric) -> list[dict[str, Any]]:
         name = setup.parameters.get("algorithm", self.collective)
+        count = TRANSFERS[str(name)](len(network.hosts))
+        few_enough("transfers", count, leaves=setup["leaves"], servers=setup["servers"])
         made = COLLECTIVES[str(name)](_ranks(setup, network), _native.parse_size(setup["data"]))
         return [made.workload(name="collective", stack="dc", write=f"{SEGMENT}B")]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.experiments.bounds import MOST
 from ccperf.experiments.catalogue.answer import FCT, FCT_P99, QUEUE, Answer
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import DWRR
@@ -55,7 +56,7 @@ class Dwrr(DataCentreExperiment):
     answer = Answer((FCT, FCT_P99, QUEUE), "short", "time")
     printed = DWRR
     parameters = (
-        Parameter("short", "count", (100,), 100, "Number of short flows."),
+        Parameter("short", "count", (100,), 100, "Number of short flows.", most=MOST["flows"] - 3),
         WINDOW,
         RATE_OF_LINKS,
         TRANSPORT,

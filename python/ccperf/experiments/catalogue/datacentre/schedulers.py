@@ -8,6 +8,7 @@ from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.base import expression
 from ccperf.errors import UsageError
+from ccperf.experiments.bounds import MOST
 from ccperf.experiments.catalogue.answer import FCT, FCT_P99, QUEUE, Answer
 from ccperf.experiments.catalogue.datacentre import dwrr, schemes
 from ccperf.experiments.catalogue.datacentre.experiment import (
@@ -51,7 +52,7 @@ class Schedulers(DataCentreExperiment):
     answer = Answer((FCT, FCT_P99, QUEUE), "marking", "time")
     parameters = (
         Parameter("marking", "qdisc", ("TcnQueueDisc",), "TcnQueueDisc", "Discipline of a class."),
-        Parameter("short", "count", (100,), 100, "Number of short flows."),
+        Parameter("short", "count", (100,), 100, "Number of short flows.", most=MOST["flows"] - 3),
         WINDOW,
         RATE_OF_LINKS,
         TRANSPORT,

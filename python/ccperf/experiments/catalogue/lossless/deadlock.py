@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import MOST
 from ccperf.experiments.catalogue.answer import THROUGHPUT, Answer
 from ccperf.experiments.catalogue.lossless.experiment import Lossless, flow, host_port, link, port
 from ccperf.experiments.catalogue.parameter import Parameter
@@ -24,7 +25,9 @@ class PfcDeadlock(Lossless):
     )
     answer = Answer((THROUGHPUT, "max_paused_share_l1"), "transport")
     parameters = (
-        Parameter("switches", "count", (5,), 5, "Of the ring, at least 5."),
+        Parameter(
+            "switches", "count", (5,), 5, "Of the ring, at least 5.", most=MOST["links"] // 2
+        ),
         *Lossless.parameters,
     )
     stop_time = "20ms"

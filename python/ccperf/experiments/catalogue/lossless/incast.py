@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.experiments.bounds import MOST
 from ccperf.experiments.catalogue.answer import FCT, FCT_P99, RETRANSMITTED, Answer
 from ccperf.experiments.catalogue.lossless.experiment import Lossless, flow, host_port, link, port
 from ccperf.experiments.catalogue.parameter import Parameter
@@ -23,7 +24,7 @@ class PfcIncast(Lossless):
     )
     answer = Answer((FCT, FCT_P99, "max_paused_share_l1", RETRANSMITTED), "n")
     parameters = (
-        Parameter("n", "count", (4, 16, 64), 16, "Number of senders."),
+        Parameter("n", "count", (4, 16, 64), 16, "Number of senders.", most=MOST["links"] - 1),
         Parameter("size", "size", ("1MB",), "1MB", "Bytes of each."),
         *Lossless.parameters,
     )

@@ -26,7 +26,7 @@ class PfcVictim(Lossless):
     )
     answer = Answer(("victim.mean_fct_l4", "max_paused_share_l1", THROUGHPUT), "n")
     parameters = (
-        Parameter("n", "count", (1, 2, 4), 2, "Senders below another leaf, 4 at most."),
+        Parameter("n", "count", (1, 2, 4), 2, "Senders below another leaf, 4 at most.", most=4),
         Parameter("size", "size", ("10MB",), "10MB", "Bytes of the victim's transfer."),
         *Lossless.parameters,
     )
