@@ -47,11 +47,15 @@ _BETTER = {
 }
 
 
+#: Units of metrics that pages show otherwise, and what that multiplies a value by.
+_SHOWN = {"1": ("", 1), "us": ("ms", 1e-3)}
+
+
 def generated() -> Iterator[File]:
     """Yield the files of the site that say what the package knows."""
     choices = {kind: list(registry.algorithms(kind)) for kind in ("cc", "qdisc")}
     metrics = [METRICS[name] for name in drawing.ANSWERS]
-    answers = [[each.name, each.title, "" if each.unit == "1" else each.unit] for each in metrics]
+    answers = [[each.name, each.title, *_SHOWN.get(each.unit, (each.unit, 1))] for each in metrics]
     known = {**web.layout(), "choices": choices, "answers": answers}
     layout = json.dumps(known, separators=(",", ":"))
     yield "static/layout.js", f"globalThis.ccperf ??= {{}};\nccperf.layout = {layout};\n"

@@ -183,9 +183,9 @@ globalThis.ccperf ??= {};
       const row = (...cells) => { const made = document.createElement("tr"); made.append(...cells); return made; };
       numbers.querySelector("thead").replaceChildren(row(cell("td", ""),
         ...columns.map(([title]) => cell("th", title, { scope: "col", className: "number" }))));
-      numbers.querySelector("tbody").replaceChildren(...ccperf.layout.answers.map(([metric, title, unit], i) => row(
+      numbers.querySelector("tbody").replaceChildren(...ccperf.layout.answers.map(([metric, title, unit, factor], i) => row(
         cell("th", title, { scope: "row", title: metric }),
-        ...columns.map(([, values]) => cell("td", ccperf.format(values[i], unit), { className: "number" })))));
+        ...columns.map(([, values]) => cell("td", ccperf.format(values[i] === null ? null : factor * values[i], unit), { className: "number" })))));
       numbers.hidden = false;
     };
 

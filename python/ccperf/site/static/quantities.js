@@ -124,9 +124,8 @@ globalThis.ccperf ??= {};
       mean_srtt_l4: over(columns.srtt.map(({ y }) => mean(y))),
       mean_sojourn_l2: 1e3 * over(columns.sojourn.map(({ y }) => mean(y))),
       loss_rate_l2: over(used.map((i) => {
-        const before = count("qdisc_dropped", i) + count("device_dropped", i);
-        const lost = before + count("loss_dropped", i) + count("failure_dropped", i);
-        return 100 * lost / (before + count("tx_packets", i));
+        const before = count("qdisc_dropped", i) + count("device_dropped", i) + count("failure_dropped", i);
+        return 100 * (before + count("loss_dropped", i)) / (before + count("tx_packets", i));
       })),
       total_retransmissions_l4: tcp.some(Boolean) ? flows.subjects
         .reduce((sum, flow, i) => sum + (tcp[i] ? Number(tables.flows.retransmissions[flow]) : 0), 0) : NaN,
