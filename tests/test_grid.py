@@ -270,7 +270,7 @@ def test_one_run_has_one_of_everything(given: dict[str, object], message: str) -
         ({"backend": "ns2"}, "backend"),
         ({"cc": "cubik"}, "did you mean `TcpCubic`"),
         ({"kk": 1}, "did you mean `k`"),
-        ({"k": 0}, "at least 1"),
+        ({"k": 0}, "from 1 to"),
     ],
 )
 def test_a_wrong_grid_runs_nothing(given: dict[str, object], message: str, tmp_path: Path) -> None:

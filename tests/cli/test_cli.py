@@ -325,7 +325,7 @@ def test_a_mistake_in_a_file_has_its_line(ccperf: Any) -> None:
     outcome = ccperf("run", "plan.toml")
     assert outcome.status == 2
     assert "plan.toml" in outcome.err
-    assert "at least 1" in outcome.err
+    assert "from 1 to" in outcome.err
 
 
 def test_a_plan(ccperf: Any) -> None:
