@@ -108,18 +108,14 @@ class Plan:
         experiment = catalogue.get(self.experiment)
         return (point for point in self.grid() if experiment.is_tested(point) == bool(cc))
 
-    def repeats(self, *, each_seed: bool = False) -> Iterator[Repeated]:
-        """The points for each algorithm, each with the seeds that change something there, or all
-        of them."""
+    def repeats(self) -> Iterator[Repeated]:
+        """The points for each algorithm, each with the seeds that change something there."""
         from ccperf.campaign import repeats
 
         experiment = catalogue.get(self.experiment)
         seeds = self.seeds or (None,)
         for cc in self.tested():
-            grid = self.of(cc)
-            yield from repeats(
-                experiment, cc, grid=grid, seeds=seeds, each_seed=each_seed, **self.settings
-            )
+            yield from repeats(experiment, cc, grid=self.of(cc), seeds=seeds, **self.settings)
 
     def points(self) -> Iterator[Point]:
         """What a campaign runs."""

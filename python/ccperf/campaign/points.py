@@ -64,6 +64,8 @@ class Repeated(NamedTuple):
     second: Scenario | None = None
     #: When flows start with a seed, where that is all else that it changes.
     starts: Starts | None = None
+    #: All seeds that were asked for.
+    asked: Sequence[int | None] = ()
 
     @property
     def scenario(self) -> Scenario:
@@ -119,41 +121,41 @@ def repeat(
     cc: str,
     chosen: Mapping[str, Any],
     seeds: Sequence[int | None],
-    *,
-    each_seed: bool = False,
 ) -> Repeated:
     """A point with those of `seeds` that change something there; with the first one if none does.
 
-    With `each_seed` none is left out.  `chosen` are parameters and settings (recovery, stop_time,
-    jitter, profile).  Raises `UsageError` for a wrong value.
+    `chosen` are parameters and settings (recovery, stop_time, jitter, profile).  Raises
+    `UsageError` for a wrong value.
     """
     own = {} if seeds[0] is None else {"seed": seeds[0]}
     one = experiment.scenario(cc, **{**chosen, **own})
-    first = Repeated(experiment, cc, chosen, seeds[:1], one, differs_in_seed_only=True)
+    every = Repeated(experiment, cc, chosen, seeds, one, differs_in_seed_only=True, asked=seeds)
+    first = every._replace(seeds=seeds[:1])
     if len(seeds) < 2:
         return first
-    if each_seed:
-        return first._replace(seeds=seeds, differs_in_seed_only=False)
     if drawn := experiment.drawn_starts(cc, **{**chosen, **own}):
-        return Repeated(experiment, cc, chosen, seeds, one, False, starts=drawn)
+        return every._replace(differs_in_seed_only=False, starts=drawn)
     if experiment.draws_more is False and not experiment.draws(chosen):
-        is_random = draws(one.canonical())
-        return first._replace(seeds=seeds) if is_random else first
+        return every if draws(one.canonical()) else first
     other = experiment.scenario(cc, **{**chosen, "seed": seeds[1]})
-    same = one.model_copy(update={"seed": other.seed}).is_like(other)
+    same = _differs_in_seed_only(other, one)
     if same and not draws(one.canonical()):
         return first
     starts = None if same else experiment.jittered(cc, **{**chosen, **own})
     if starts:
         alike = one.starting(starts(other.seed)).model_copy(update={"seed": other.seed})
         starts = starts if alike.is_like(other) else None
-    return Repeated(experiment, cc, chosen, seeds, one, same, None if same else other, starts)
+    second = None if same else other
+    return every._replace(differs_in_seed_only=same, second=second, starts=starts)
 
 
 def is_another(scenario: Scenario, first: Scenario) -> bool:
     """Whether it may run otherwise than the first one, which has another seed."""
-    same = first.model_copy(update={"seed": scenario.seed}).is_like(scenario)
-    return not same or draws(first.canonical())
+    return not _differs_in_seed_only(scenario, first) or draws(first.canonical())
+
+
+def _differs_in_seed_only(scenario: Scenario, first: Scenario) -> bool:
+    return first.model_copy(update={"seed": scenario.seed}).is_like(scenario)
 
 
 def repeats(
@@ -162,20 +164,19 @@ def repeats(
     *,
     grid: Iterable[Mapping[str, Any]] | None = None,
     seeds: Iterable[int | None] = (None,),
-    each_seed: bool = False,
     **settings: Any,
 ) -> Iterator[Repeated]:
     """Yield the points of `experiment` for the algorithm under test `cc`, each with the seeds that
     change something there.
 
     `grid` is the experiment's own by default; seed None stands for the experiment's own.
-    With `each_seed` none is left out.  `settings` (recovery, stop_time, jitter, profile) hold for
-    all.  Raises `UsageError` for a wrong value.
+    `settings` (recovery, stop_time, jitter, profile) hold for all.  Raises `UsageError` for a wrong
+    value.
     """
     seeds = list(seeds)
     length = {name: settings[name] for name in ("stop_time",) if name in settings}
     for parameters in experiment.product({}, **length) if grid is None else grid:
-        yield repeat(experiment, cc, {**parameters, **settings}, seeds, each_seed=each_seed)
+        yield repeat(experiment, cc, {**parameters, **settings}, seeds)
 
 
 def expand(

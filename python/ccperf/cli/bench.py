@@ -179,7 +179,7 @@ def command(
     everything = [repeated for repeats in wanted.values() for repeated in repeats]
     count = sum(len(repeated.seeds) for repeated in everything)
     asked = sum(plan.asked for plans in jobs.values() for plan in plans)
-    note_left_out(asked, count)
+    note_left_out(asked - count)
     if dry_run:
         lines = [line for repeated in everything for line in repeated.commands(running.backend)]
         if json:

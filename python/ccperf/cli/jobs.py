@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -86,6 +86,10 @@ class Job(NamedTuple):
     asked: Collection[AskedFor]
     #: A scenario of each kind among the points, and how many are of it.
     kinds: Collection[tuple[Scenario, int]]
+    #: What the points are, if they are of an experiment.
+    repeats: Sequence[Repeated] = ()
+    #: How many points are not made, since another seed changes nothing there.
+    left_out: int = 0
 
     @classmethod
     def of(cls, repeats: Sequence[Repeated], default_db: Path, backend: str) -> Job:
@@ -104,9 +108,11 @@ class Job(NamedTuple):
                 ),
             ),
             Lazy(len(repeats), lambda: ((each.scenario, len(each.seeds)) for each in repeats)),
+            repeats,
+            sum(len(each.asked) - len(each.seeds) for each in repeats),
         )
 
-    def what_if(self, written: str) -> Job:
+    def what_if(self, written: str, backend: str) -> Job:
         """The same with other settings: no points of an experiment any more, but called so.
 
         Of each point those seeds are left that change something with these settings.
@@ -116,10 +122,14 @@ class Job(NamedTuple):
 
         settings = parse(written)
         option = f" --what-if {shlex.quote(text(settings))}"
+        whole = self
+        if self.repeats:
+            every = [each._replace(seeds=each.asked) for each in self.repeats]
+            whole = Job.of(every, self.default_db, backend)
         points: list[Point] = []
         asked = []
-        each = zip(self.points, self.asked, strict=True)
-        for title, seeds in groupby(each, lambda one: one[0].title):
+        each_one = zip(whole.points, whole.asked, strict=True)
+        for title, seeds in groupby(each_one, lambda one: one[0].title):
             first = None
             for point, one in seeds:
                 named = point.scenario.model_copy(update={"label": title})
@@ -129,8 +139,9 @@ class Job(NamedTuple):
                     points.append(Point(scenario))
                     asked.append(AskedFor(one.again + option))
         check(points)
-        note_left_out(len(self.points), len(points))
-        return Job(points, DEFAULT_DB, asked, [(point.scenario, 1) for point in points])
+        kinds = [(point.scenario, 1) for point in points]
+        left_out = len(whole.points) - len(points)
+        return Job(points, DEFAULT_DB, asked, kinds, left_out=left_out)
 
     def run(
         self,
@@ -255,20 +266,15 @@ def note_estimate(runs: Iterable[tuple[Scenario, int]], running: Running) -> Non
     note(estimate(runs, running.backend).text(running.job_count() or cores()))
 
 
-def note_left_out(asked: int, made: int) -> None:
+def note_left_out(count: int) -> None:
     """Say how many repetitions are not made because they would come out the same."""
-    if count := asked - made:
+    if count:
         runs = counted(count, "run")
         note(f"{runs} not repeated: another seed changes nothing there (docs/evidence.md)")
 
 
-def planned(
-    plans: Mapping[str, Sequence[Plan]], *, each_seed: bool = False
-) -> dict[str, list[Repeated]]:
-    """What each algorithm is to run, built and with that checked, with a bar where it is much.
-
-    With `each_seed` also with seeds that change nothing.
-    """
+def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
+    """What each algorithm is to run, built and with that checked, with a bar where it is much."""
     total = sum(plan.count for several in plans.values() for plan in several)
     asked = sum(plan.asked for several in plans.values() for plan in several)
     if asked > MANY:
@@ -278,8 +284,7 @@ def planned(
         done = flows = 0
         for name, several in plans.items():
             found[name] = []
-            of_plans = (plan.repeats(each_seed=each_seed) for plan in several)
-            for repeated in chain.from_iterable(of_plans):
+            for repeated in (each for plan in several for each in plan.repeats()):
                 flows += len(repeated.scenario.flows)
                 found[name].append(repeated if flows <= _KEPT_FLOWS else repeated.kept_short())
                 done += 1
@@ -288,17 +293,14 @@ def planned(
     return found
 
 
-def plan_jobs(plans: Sequence[Plan], backend: str, *, each_seed: bool) -> list[Job]:
+def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
     """One job an algorithm, since each has a database of its own."""
     from ccperf.algorithms.user_code.names import short
 
     algorithms = dict.fromkeys(cc for plan in plans for cc in plan.tested())
-    of_each = {cc: [replace(plan, only=[cc]) for plan in plans] for cc in algorithms}
-    found = planned(of_each, each_seed=each_seed)
+    found = planned({cc: [replace(plan, only=[cc]) for plan in plans] for cc in algorithms})
     jobs = []
     for cc, repeats in found.items():
         path = Path(f"benchmark_{short(cc)}.db") if cc else DEFAULT_DB
         jobs.append(Job.of(repeats, path, backend))
-    asked = sum(plan.asked for plan in plans)
-    note_left_out(asked, sum(len(job.points) for job in jobs))
     return jobs

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ccperf.algorithms.user_code.names import checked, is_declared, is_user_code
 from ccperf.base import expression, interruption
 from ccperf.base.wording import counted
-from ccperf.cli.jobs import AskedFor, Job, Made, Outcome, check, note_estimate, plan_jobs
+from ccperf.cli.jobs import (
+    AskedFor,
+    Job,
+    Made,
+    Outcome,
+    check,
+    note_estimate,
+    note_left_out,
+    plan_jobs,
+)
 from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
@@ -107,13 +116,12 @@ def command(
     is_file = file.suffix in (".toml", ".json") or file.is_file()
     given = {"cc": cc, "stop-time": stop_time, "jitter": jitter, **parameters}
     if is_file:
-        jobs = _from_file(file, running, seed, given, each_seed=bool(what_if))
+        jobs = _from_file(file, running, seed, given)
     else:
-        jobs = _from_catalogue(
-            what, running, cc, seed, stop_time, jitter, parameters, each_seed=bool(what_if)
-        )
+        jobs = _from_catalogue(what, running, cc, seed, stop_time, jitter, parameters)
     if what_if:
-        jobs = [job.what_if(what_if) for job in jobs]
+        jobs = [job.what_if(what_if, running.backend) for job in jobs]
+    note_left_out(sum(job.left_out for job in jobs))
     if dry_run:
         _print_plan(jobs, json)
         note_estimate((kind for job in jobs for kind in job.kinds), running)
@@ -199,8 +207,6 @@ def _from_catalogue(
     stop_time: str,
     jitter: str,
     parameters: dict[str, str],
-    *,
-    each_seed: bool,
 ) -> list[Job]:
     from ccperf.campaign.plan import Plan
     from ccperf.experiments import catalogue
@@ -227,16 +233,14 @@ def _from_catalogue(
         profile=running.profile_name(),
     )
     try:
-        return plan_jobs([plan], running.backend, each_seed=each_seed)
+        return plan_jobs([plan], running.backend)
     except UsageError as error:
         as_it_is = error.field.startswith("--") or error.field == name
         field = error.field if as_it_is else option_of(error.field)
         raise UsageError(field, error.message) from None
 
 
-def _from_file(
-    path: Path, running: Running, seed: str, given: Mapping[str, str], *, each_seed: bool
-) -> list[Job]:
+def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]) -> list[Job]:
     from dataclasses import replace
 
     from ccperf.campaign import plan as plans
@@ -253,9 +257,7 @@ def _from_file(
         settings = (options.pop(name) for name in ("cc", "stop-time", "jitter"))
         cc, stop_time, jitter = settings
         seed = seed or str(document.data.get("seed", ""))
-        return _from_catalogue(
-            own.read(path), running, cc, seed, stop_time, jitter, options, each_seed=each_seed
-        )
+        return _from_catalogue(own.read(path), running, cc, seed, stop_time, jitter, options)
     _no_options(f"belongs into {path}, not here", given)
     if plans.is_plan(document.data):
         given_here: dict[str, Any] = {"seeds": seeds(seed, "--seed")} if seed else {}
@@ -264,8 +266,7 @@ def _from_file(
         if running.profile:
             given_here["profile"] = running.profile_name()
         found = plans.from_document(document)
-        found = [replace(plan, **given_here) for plan in found]
-        return plan_jobs(found, running.backend, each_seed=each_seed)
+        return plan_jobs([replace(plan, **given_here) for plan in found], running.backend)
     scenario = written.from_document(document)
     if not scenario.label:
         scenario = scenario.model_copy(update={"label": path.stem})

@@ -48,6 +48,10 @@ class Point:
         """`aqm k=5 qdisc=CoDelQueueDisc`."""
         return " ".join([self.experiment, *(f"{name}={value}" for name, value in self.parameters)])
 
+    def with_more(self, fields: Mapping[str, str]) -> Point:
+        """The same, told by these, too."""
+        return replace(self, parameters=(*self.parameters, *fields.items()))
+
 
 @dataclass(frozen=True)
 class Record:
@@ -143,8 +147,7 @@ def _told_apart(cells: list[Cell]) -> list[Cell]:
                     stores[path] = stack.enter_context(Store(path, "r"))
                 found.append(_described(stores[path].scenario(record.row.id), record.row))
             for cell, fields in zip(several.values(), told_apart(found), strict=True):
-                parameters = (*cell.point.parameters, *fields.items())
-                said[cell.point] = replace(cell.point, parameters=parameters)
+                said[cell.point] = cell.point.with_more(fields)
     return [replace(cell, point=said.get(cell.point, cell.point)) for cell in cells]
 
 
@@ -186,10 +189,8 @@ def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, 
         several.update(zip(several, told_apart([*several.values()]), strict=True))
     for cell in chosen:
         fields = ran[cell.point][cell.backend, cell.engine]
-        if fields:
-            parameters = (*cell.point.parameters, *fields.items())
-            cell = replace(cell, point=replace(cell.point, parameters=parameters))
-        sides.setdefault(cell.algorithm, []).append(cell)
+        point = cell.point.with_more(fields)
+        sides.setdefault(cell.algorithm, []).append(replace(cell, point=point))
     return sides
 
 

@@ -37,16 +37,12 @@ def _threshold(qdisc: Mapping[str, Any] | None, rate: int) -> float | None:
     own = [
         time
         for param in known["params"]
-        for time in [_time(param["kind"], _value(qdisc, param), rate)]
+        for time in [_time(param["kind"], registry.attribute("qdisc", qdisc, param["ns3"]), rate)]
         if time is not None
     ]
     inner = [_threshold(child, rate) for child in qdisc.get("children", ())]
     found = [*own, *(time for time in inner if time is not None)]
     return max(found, default=None)
-
-
-def _value(qdisc: Mapping[str, Any], param: Mapping[str, Any]) -> str:
-    return str(qdisc.get("attributes", {}).get(param["ns3"], param["default"]))
 
 
 def _time(kind: str, text: str, rate: int) -> float | None:

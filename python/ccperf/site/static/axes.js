@@ -145,11 +145,24 @@ globalThis.ccperf ??= {};
     return different.size === 1 ? [...different][0] ?? "" : "";
   };
 
+  // Ticks of an axis of logarithms: powers of ten, with 2 and 5 between them where there are few.
+  const decades = ([low, high]) => {
+    const steps = high - low > 3 ? [1] : [1, 2, 5];
+    const found = [];
+    for (let power = Math.floor(low); power <= Math.ceil(high); power++) {
+      for (const step of steps) {
+        const value = step * 10 ** power;
+        found.push([Math.log10(value), ccperf.format(value)]);
+      }
+    }
+    return found;
+  };
+
   // Where a label stands whose middle is at x, and by which of its ends, so that it does not leave the room.
   const within = (x, label, first, last) => {
     const half = 3.6 * label.length;
     return x + half > last ? [last, "end"] : x - half < first ? [first, "start"] : [x, "middle"];
   };
 
-  ccperf.axes = { ticks, labelled, said, limits, search, titleOf, path, pieces, within };
+  ccperf.axes = { ticks, decades, labelled, said, limits, search, titleOf, path, pieces, within };
 }

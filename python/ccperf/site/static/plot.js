@@ -16,7 +16,7 @@ globalThis.ccperf ??= {};
   const DISTINCT = 10;      // so many looks are apart in colour and marker
   const SHADES = 20;        // more lie on a scale
   const STROKES = [8, 14];  // how tall ticks of events are
-  const { ticks, labelled, said, limits, search, titleOf, path, pieces, within } = ccperf.axes;
+  const { ticks, decades, labelled, said, limits, search, titleOf, path, pieces, within } = ccperf.axes;
   const LONGEST = 1.5;      // intervals of factors are cut so far beyond all values
   // Between what a value is known to be: of factors as far down as up, by ratio.
   const interval = ({ y, half }, i, axis) => {
@@ -24,19 +24,6 @@ globalThis.ccperf ??= {};
     return [axis.isFactor ? y[i] * y[i] / high : 2 * y[i] - high, high];
   };
   const HELP = "Arrow keys move the cursor, plus and minus zoom, 0 shows everything.";
-
-  // Ticks of an axis of logarithms: powers of ten, with 2 and 5 between them where there are few.
-  const decades = ([low, high]) => {
-    const steps = high - low > 3 ? [1] : [1, 2, 5];
-    const found = [];
-    for (let power = Math.floor(low); power <= Math.ceil(high); power++) {
-      for (const step of steps) {
-        const value = step * 10 ** power;
-        found.push([Math.log10(value), ccperf.format(value)]);
-      }
-    }
-    return found;
-  };
 
   const make = (name, attributes = {}, ...children) => {
     const element = document.createElementNS(SVG, name);
