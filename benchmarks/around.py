@@ -102,6 +102,7 @@ def seconds_beside_the_engine() -> float:
                 compute(scenario, recording),
                 provenance(scenario, backend, identity),
                 parameters=job.parameters,
+                text=job.scenario,
             )
         best = min(best, time.process_time() - started - simulated)
     return best / RUNS

@@ -163,7 +163,7 @@ evidence               : _native algorithms.registry algorithms.roles algorithms
                          scenario.differences store
 present.exporters      : _native algorithms.roles base.outputs errors runs.backends
                          runs.flow_monitor runs.metrics runs.result scenario.canonical store
-store                  : algorithms.roles algorithms.user_code base.outputs errors
+store                  : _native algorithms.roles algorithms.user_code base.outputs errors
                          runs.consistency runs.metrics runs.parquet runs.recording runs.result
                          scenario scenario.canonical
 experiments.what_if    : _native base.expression errors experiments.grid experiments.topologies

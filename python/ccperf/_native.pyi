@@ -1,6 +1,6 @@
 """The engine: conversions of units, checks and lowering of scenarios, simulation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import ClassVar, Final, Literal, TypeAlias, final
 
@@ -311,6 +311,11 @@ def read_parquet(
 def write_parquet(columns: Sequence[tuple[str, Column]], compressed: bool) -> bytes:
     """The Parquet file of these columns, which `read_parquet` reads. ValueError for columns of
     unequal length. Other threads go on meanwhile."""
+
+def metric_text(columns: Mapping[str, Mapping[str, float]]) -> str | None:
+    """`{column: {metric: value}}` as JSON, as Python's `json` writes it without blanks and with all
+    letters as they are, but for the last digit of some numbers beyond 10**11, where two digits are
+    as short and as near; None if a value is not finite."""
 
 # Algorithms of the user's own.
 

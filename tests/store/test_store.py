@@ -11,6 +11,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ccperf import campaign
 from ccperf.experiments.topologies.shorthand import dumbbell
@@ -487,6 +489,23 @@ def test_packed_metrics_are_all_there_and_nothing_else_is_taken_for_them() -> No
     for wrong in ("", packed[:-1], "[]", '{"a":1.0}', '{"a":{"b":"1"}}', '{"a":{"b":1e999}}'):
         with pytest.raises(ValueError, match=r"."):
             metric_text.decode(wrong)
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"])),
+        st.dictionaries(st.text('a"\\\n\x1f\x7fß\u2028'), st.floats(-1e11, 1e11)),
+    )
+)
+def test_metrics_are_packed_as_json_writes_them(columns: dict[str, dict[str, float]]) -> None:
+    written = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
+    assert metric_text.encode(columns) == written
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_packed_metric_keeps_its_last_bit(value: float) -> None:
+    packed = metric_text.encode({"net": {"own": value}})
+    assert repr(metric_text.decode(packed)["net"]["own"]) == repr(value)
 
 
 def test_a_metric_that_is_no_number_is_named() -> None:

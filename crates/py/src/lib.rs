@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use super::statistics::{cov, mean, percentiles, rates, row_sums};
     #[pymodule_export]
-    use super::stored::{read_parquet, write_parquet};
+    use super::stored::{metric_text, read_parquet, write_parquet};
     #[pymodule_export]
     use super::user::{
         balancer::{Hop, Switch, SwitchPort},

@@ -1,4 +1,6 @@
-//! Tables that the store keeps.
+//! What the store keeps of a run: tables and metrics.
+
+use std::fmt::Write;
 
 use ccperf_parquet::{Column, Values};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
@@ -74,4 +76,50 @@ pub fn write_parquet<'py>(
     let file = detached(py, || ccperf_parquet::write(&columns, compressed))?
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(PyBytes::new(py, &file))
+}
+
+/// `{column: {metric: value}}` as JSON, with numbers as Python writes them.  None if a value is not finite.
+#[pyfunction]
+pub fn metric_text(columns: &Bound<'_, PyDict>) -> PyResult<Option<String>> {
+    let mut text = String::from("{");
+    for (i, (column, values)) in columns.iter().enumerate() {
+        separate(&mut text, i);
+        name(&mut text, &column)?;
+        text.push('{');
+        for (i, (metric, value)) in values.cast::<PyDict>()?.iter().enumerate() {
+            let value: f64 = value.extract()?;
+            if !value.is_finite() {
+                return Ok(None);
+            }
+            separate(&mut text, i);
+            name(&mut text, &metric)?;
+            number(&mut text, value);
+        }
+        text.push('}');
+    }
+    text.push('}');
+    Ok(Some(text))
+}
+
+fn separate(text: &mut String, at: usize) {
+    if at > 0 {
+        text.push(',');
+    }
+}
+
+fn name(text: &mut String, name: &Bound<'_, PyAny>) -> PyResult<()> {
+    let quoted = serde_json::to_string(name.extract::<&str>()?);
+    text.push_str(&quoted.map_err(|error| PyValueError::new_err(error.to_string()))?);
+    text.push(':');
+    Ok(())
+}
+
+/// As Python's `repr` writes it: Rust's differs in exponents, which have two digits and a sign there.
+fn number(text: &mut String, value: f64) {
+    let start = text.len();
+    _ = write!(text, "{value:?}");
+    let Some(e) = text[start..].find('e') else { return };
+    let exponent = text.split_off(start + e + 1);
+    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', &*exponent), |rest| ('-', rest));
+    _ = write!(text, "{sign}{digits:0>2}");
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.runs import backends
 from ccperf.runs.metrics import compute
-from ccperf.runs.result import Identity, provenance
+from ccperf.runs.result import Identity, canonical_json, provenance
 from ccperf.scenario.canonical import Canonical, Runnable
 from ccperf.store.packing import PackedRun, packed
 
@@ -25,7 +25,7 @@ class Job:
 
     #: What the run will be stored under.
     id: str
-    #: The scenario's canonical form, as JSON.
+    #: The scenario's canonical form, as `canonical_json` writes it.
     scenario: str = field(repr=False)
     #: The backend's name.
     backend: str
@@ -47,7 +47,9 @@ class Job:
         """The job that makes the run of a point."""
         return cls(
             id=identity.id,
-            scenario=point.scenario.canonical_text(),
+            scenario=point.seeds.text(point.scenario)
+            if point.seeds
+            else canonical_json(point.scenario.parsed),
             backend=backend.name,
             user_code=dict(identity.user_code),
             experiment=point.experiment,
@@ -80,6 +82,7 @@ def perform(
         experiment=job.experiment,
         parameters=job.parameters,
         wall_seconds=wall_seconds,
+        text=job.scenario,
     )
 
 

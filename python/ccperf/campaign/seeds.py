@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from ccperf.runs.result import Identity, identity_text
+from ccperf.runs.result import Identity, canonical_json, identity_text
 from ccperf.scenario.canonical import hash_of_text, hashed_text
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Seeds:
         text = json.dumps(self._marked, separators=(",", ":"), ensure_ascii=False)
         self._canonical = _Template(text)
         self._identity: tuple[_Template, dict[str, str]] | None = None
+        self._sorted: _Template | None = None
         self._hashed: _Template | None = None
 
     def scenario(self, seed: int) -> Scenario:
@@ -61,6 +62,12 @@ class Seeds:
             self._identity = _Template(text), user_code
         template, user_code = self._identity
         return Identity.of(self._filled(template, scenario), user_code)
+
+    def text(self, scenario: Scenario) -> str:
+        """The canonical form of one of these, as `canonical_json` writes it."""
+        if self._sorted is None:
+            self._sorted = _Template(canonical_json(self._marked))
+        return self._filled(self._sorted, scenario)
 
     def hash(self, scenario: Scenario) -> str:
         """The `hash` of one of these."""

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 
+from ccperf import _native
 from ccperf.runs.metrics import METRICS
 from ccperf.runs.metrics.registry import REDUCTIONS
 
@@ -20,20 +21,16 @@ def encode(columns: Mapping[str, Mapping[str, float]]) -> str:
 
     Raises ValueError for what is not a finite number, with its metric and its column.
     """
-    floats = {
-        column: {name: float(value) for name, value in values.items()}
-        for column, values in columns.items()
-    }
-    try:
-        return json.dumps(floats, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    except ValueError as error:
+    text = _native.metric_text(columns)
+    if text is None:
         told = (
             f"metric {name} of {column} is {value}: it must be a finite number, or absent"
-            for column, values in floats.items()
+            for column, values in columns.items()
             for name, value in values.items()
             if not math.isfinite(value)
         )
-        raise ValueError(next(told)) from error
+        raise ValueError(next(told))
+    return text
 
 
 def decode(text: str) -> dict[str, dict[str, float]]:

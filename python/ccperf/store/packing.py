@@ -80,9 +80,14 @@ def packed(
     experiment: str | None = None,
     parameters: Mapping[str, Any],
     wall_seconds: float | None = None,
+    text: str | None = None,
 ) -> PackedRun:
-    """Encode what is to become a result."""
+    """Encode what is to become a result; `text` is the scenario as `canonical_json` writes it,
+    where somebody has it.
+    """
     portable = without_paths(scenario.parsed)
+    if text is None or portable is not scenario.parsed:
+        text = canonical_json(portable)
     counters = recording.flows
     times = zip(
         *(counters.array(name).tolist() for name in ("start_ns", "stop_ns", "base_rtt_ns")),
@@ -91,7 +96,7 @@ def packed(
     return PackedRun(
         id=id,
         label=portable.get("label"),
-        scenario=canonical_json(portable),
+        scenario=text,
         provenance=provenance,
         wall_seconds=wall_seconds,
         flows=tuple(

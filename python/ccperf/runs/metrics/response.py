@@ -107,7 +107,7 @@ def _near(flows: FlowSeries) -> np.ndarray:
 
 def _rows_after(flows: FlowSeries) -> slice:
     event = flows.phases.disturbance_ns / 1e9
-    return slice(int(np.searchsorted(flows.time, event, side="left")), None)
+    return slice(int(flows.time.searchsorted(event)), None)
 
 
 def _positive(values: Floats) -> Floats:

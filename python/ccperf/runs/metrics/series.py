@@ -94,9 +94,7 @@ class FlowSeries:
         #: When algorithms had something to answer, and when the steady state begins.
         self.phases = phases(canonical)
         #: Its first row; rows may be none.
-        self.steady = int(
-            np.searchsorted(self._samples.starts_ns, self.phases.warm_up_ns, side="left")
-        )
+        self.steady = int(self._samples.starts_ns.searchsorted(self.phases.warm_up_ns))
         #: Bytes of probes over all that hosts have sent; NaN where it was not recorded.
         self.probing_share = _probing_share(recording)
         #: Times that priorities of links were to pause, and the largest share of the run that one
@@ -437,7 +435,7 @@ class _Grid:
 
     def __init__(self, table: Table, subject: str, only: Sequence[int] | None = None) -> None:
         instants = table.array("time_ns")
-        columns = int(np.searchsorted(instants, instants[0], side="right")) if len(instants) else 0
+        columns = int(instants.searchsorted(instants[0], side="right")) if len(instants) else 0
         times = instants.reshape(-1, columns)[:, 0] if columns else np.empty(0)
         #: What is sampled at each point, by position.
         self.subjects: Integers = table.array(subject)[:columns]
@@ -471,7 +469,10 @@ class _Grid:
 
     def increase(self, column: str) -> Floats:
         """What a counter gained in each interval."""
-        return np.diff(self._matrix(column), axis=0).astype(np.float64)
+        counter = self._matrix(column)
+        # `np.diff` takes longer than to subtract.
+        gained: Floats = (counter[1:] - counter[:-1]).astype(np.float64)
+        return gained
 
     def rate(self, column: str) -> Floats:
         """Bytes counted in each interval as Mbps, rounded down to whole bit/s."""
