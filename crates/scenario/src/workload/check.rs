@@ -436,6 +436,15 @@ impl Report {
         } else if let Some(node) = plan.stranded() {
             let message = format!("`{}` has nobody to send to", s.nodes[node]);
             self.add(format!("{path}.destinations"), message);
+        } else if plan.most_senders() == Some(0) {
+            // Arrivals without a transfer would have no rate.
+            self.add(format!("{path}.destinations"), "no source may send to any of them");
+        } else if let Pairs::Incast { senders: Some(senders) } = plan.pairs
+            && let Some(most) = plan.most_senders()
+            && senders as usize > most
+        {
+            let message = format!("{senders} are more than the {most} that may send; lower it");
+            self.add(format!("{path}.pairs.senders"), message);
         } else if plan.is_permutation() && plan.sources.len() < 2 {
             self.add(format!("{path}.sources"), "a permutation needs at least two");
         } else {

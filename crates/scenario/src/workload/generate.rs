@@ -197,6 +197,16 @@ impl Plan {
         position.map(|i| self.sources[i])
     }
 
+    /// How many may send to the destination to which most may, if a round asks all of them.
+    pub fn most_senders(&self) -> Option<usize> {
+        match self.pairs {
+            Pairs::Incast { .. } | Pairs::AllToAll => {
+                self.destinations.iter().map(|&to| self.senders_to(to).count()).max()
+            }
+            _ => None,
+        }
+    }
+
     /// How many transfers a round has, on average.
     fn round_size(&self) -> f64 {
         match &self.pairs {

@@ -197,6 +197,21 @@ fn what_makes_no_sense_is_named() {
             "`h1` has nobody to send to",
         ),
         (
+            json!({"sources": ["h1"], "destinations": ["h1"], "pairs": {"type": "AllToAll"}}),
+            "destinations",
+            "no source may send to any of them",
+        ),
+        (
+            json!({"apart": [["h0", "h1", "h2", "h3"]], "pairs": {"type": "Incast"}}),
+            "destinations",
+            "no source may send to any of them",
+        ),
+        (
+            json!({"pairs": {"type": "Incast", "senders": 4}}),
+            "pairs.senders",
+            "4 are more than the 3 that may send; lower it",
+        ),
+        (
             json!({"sizes": {"type": "Cdf", "points": [[5, 0.5], [3, 1.0]]}}),
             "sizes.points[1]",
             "neither may fall",
