@@ -27,6 +27,15 @@ ROOM = 4_000_000_000
         ("random_walk --step 1ns", "step: `1ns` makes"),
         ("handover --every 3ns --outage 1ns", "every: `3ns` makes 60,000,000,000 changes"),
         ("leaf_spine --leaves 100000", "leaves: `100000` makes 1,200,000 links"),
+        ("leaf_spine --leaves 1", "leaves: `1` must be a whole number from 2 to 1,000,000"),
+        (
+            "load_balancing --condition parallel_links --spines 3",
+            "spines: `3` cannot be halved for parallel_links; an even number",
+        ),
+        (
+            "all_reduce --leaves 3 --servers 2 --algorithm halving_doubling",
+            "leaves: 3 times 2 servers are 6, no power of two, which halving and doubling needs",
+        ),
         ("load_balancing --spines 1000000", "spines: `1000000` makes 4,000,032 links"),
         ("all_reduce --servers 10000", "servers: `10000` makes 3,199,920,000 transfers"),
         ("all_to_all --leaves 10000", "leaves: `10000` makes 6,399,920,000 transfers"),

@@ -70,8 +70,8 @@ def halving_doubling_all_reduce(ranks: Sequence[str], data: int) -> Transfers:
     """
     count = _ranks(ranks, "halving_doubling")
     if count & (count - 1):
-        message = f"{count} ranks are no power of two, which halving and doubling needs"
-        raise UsageError("collective", message)
+        message = f"are {count}, no power of two, which halving and doubling needs"
+        raise UsageError("ranks", message)
     made = Transfers()
     came: list[list[int]] = [[] for _ in ranks]
     halving = [count >> step for step in range(1, count.bit_length())]
@@ -135,6 +135,6 @@ TRANSFERS: Mapping[str, Callable[[int], int]] = {
 def _ranks(ranks: Sequence[str], name: str, times: int = 1) -> int:
     count = len(ranks)
     if count < 2:
-        raise UsageError("collective", "needs at least two ranks")
+        raise UsageError("ranks", "are fewer than two; give at least two")
     few_enough("transfers", times * TRANSFERS[name](count), ranks=count)
     return count

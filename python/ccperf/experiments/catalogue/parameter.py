@@ -90,7 +90,8 @@ class Parameter:
     doc: str
     #: All there are, if it is a word; of other kinds words beside their values.
     words: tuple[str, ...] = ()
-    #: The largest, if it is a count.
+    #: The least and the largest, if it is a count.
+    least: int = 1
     most: int = _LARGEST_COUNT
 
     @property
@@ -131,7 +132,7 @@ class Parameter:
         if self.kind == "word":
             raise ValueError(unknown(self.name, text, self.words))
         if self.kind == "count":
-            return _count(text, self.most)
+            return _count(text, self.least, self.most)
         return _PARSERS[self.kind](text)
 
 
@@ -145,10 +146,10 @@ def written(entries: list[str]) -> str:
     return f"[{','.join(entries)}]"
 
 
-def _count(text: str, most: int) -> int:
+def _count(text: str, least: int, most: int) -> int:
     is_whole = re.fullmatch(r"0*[0-9]{1,7}", text)
-    if not is_whole or not 1 <= int(text) <= most:
-        raise ValueError(f"`{text}` must be a whole number from 1 to {most:,}")
+    if not is_whole or not least <= int(text) <= most:
+        raise ValueError(f"`{text}` must be a whole number from {least} to {most:,}")
     return int(text)
 
 

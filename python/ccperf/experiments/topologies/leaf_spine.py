@@ -63,7 +63,7 @@ def leaf_spine(
     rate.
 
     Args:
-        leaves: at least one.
+        leaves: at least two; over one alone, spines would have one link, as hosts do.
         spines: at least one.
         servers: for each leaf, at least one.
         parallel: links between a leaf and a spine.
@@ -78,9 +78,9 @@ def leaf_spine(
         ScenarioError: for a number below its least, more links than a run may have, and a share
             that is none.
     """
-    for field, value in (("leaves", leaves), ("spines", spines), ("servers", servers)):
+    at_least("leaves", leaves, 2)
+    for field, value in (("spines", spines), ("servers", servers), ("parallel", parallel)):
         at_least(field, value, 1)
-    at_least("parallel", parallel, 1)
     count = leaves * servers + leaves * spines * parallel
     few_enough("links", count, leaves=leaves, spines=spines, servers=servers, parallel=parallel)
     port = port or SwitchPort()

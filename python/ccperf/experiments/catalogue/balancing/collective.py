@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
+from ccperf.errors import UsageError
 from ccperf.experiments.bounds import few_enough
 from ccperf.experiments.catalogue.answer import MAKESPAN, STRAGGLER, Answer
 from ccperf.experiments.catalogue.balancing.experiment import (
@@ -71,7 +72,11 @@ class _Collective(BalancingExperiment):
         name = setup.parameters.get("algorithm", self.collective)
         count = TRANSFERS[str(name)](len(network.hosts))
         few_enough("transfers", count, leaves=setup["leaves"], servers=setup["servers"])
-        made = COLLECTIVES[str(name)](_ranks(setup, network), _native.parse_size(setup["data"]))
+        try:
+            made = COLLECTIVES[str(name)](_ranks(setup, network), _native.parse_size(setup["data"]))
+        except UsageError as error:
+            ranks = f"{setup['leaves']} times {setup['servers']} servers"
+            raise UsageError("leaves", f"{ranks} {error.message}") from None
         return [made.workload(name="collective", stack="dc", write=f"{SEGMENT}B")]
 
 

@@ -65,8 +65,8 @@ QDISC = Parameter(
 #: The paper's simulations have timers of 10 ms.
 TIMERS = {"ConnTimeout": "10ms", "MinRto": "10ms"}
 LOAD = Parameter("load", "load", (0.3, 0.5, 0.7, 0.9), 0.5, "Load of the leaves' uplinks.")
-LEAVES = Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2.")
-SPINES = Parameter("spines", "count", (4,), 4, "Number of spines, at least 2.")
+LEAVES = Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2.", least=2)
+SPINES = Parameter("spines", "count", (4,), 4, "Number of spines.")
 SERVERS = Parameter("servers", "count", (8,), 8, "Servers of a leaf.")
 ARRIVALS = Parameter("arrivals", "time", ("50ms",), "50ms", "Flows begin before this.")
 FLOWLET = Parameter(
@@ -223,7 +223,7 @@ def _network(setup: Setup, condition: str) -> Fabric:
     network = leaf_spine(
         setup["leaves"],
         # As much capacity as without parallel links: those between are as fast together.
-        max(setup["spines"] // parallel, 1),
+        setup["spines"] // parallel,
         setup["servers"],
         parallel=parallel,
         slow=slow_links(condition, rate, setup.seed),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.errors import UsageError
 from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS
 from ccperf.experiments.catalogue.balancing.experiment import (
     COMMON,
@@ -15,6 +16,7 @@ from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.catalogue.parameter import Value
 
 CONDITION = Parameter(
     "condition",
@@ -36,6 +38,12 @@ class LoadBalancing(BalancingExperiment):
         "condition, and ends all flows."
     )
     parameters = (CONDITION, *COMMON, CONNECTIONS, INCAST)
+
+    def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:
+        if values["condition"] == "parallel_links" and int(values["spines"]) % 2:
+            message = f"`{values['spines']}` cannot be halved for parallel_links; an even number"
+            raise UsageError("spines", message)
+        return super().settle(values, stop_time)
 
     def asked(self, setup: Setup) -> Balanced:
         return Balanced(setup["condition"])

@@ -73,7 +73,7 @@ class LeafSpine(DataCentreExperiment):
     parameters = (
         WORKLOAD,
         LOAD,
-        Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2."),
+        Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2.", least=2),
         Parameter("spines", "count", (4,), 4, "Number of spines."),
         Parameter("servers", "count", (8,), 8, "Servers of a leaf."),
         Parameter("arrivals", "time", ("200ms",), "200ms", "Flows begin before this."),

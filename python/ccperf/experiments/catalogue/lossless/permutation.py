@@ -45,8 +45,8 @@ class Permutation(Lossless):
     )
     answer = Answer(("mean_goodput_l4", JAIN_OF_TOTALS, RETRANSMITTED), "transport")
     parameters = (
-        Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2."),
-        Parameter("servers", "count", (4,), 4, "Hosts of each leaf, and spines, at least 2."),
+        Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2.", least=2),
+        Parameter("servers", "count", (4,), 4, "Hosts of each leaf, and spines."),
         Parameter("packet", "size", ("9000B",), "9000B", "Payload of a packet, at most 9000 B."),
         Parameter(
             "routing",
