@@ -307,6 +307,8 @@ impl Sender for Hermes {
         let pair =
             [leaves.nodes[origin.node as usize], leaves.destinations[origin.destination as usize]];
         let mut rack = std::mem::take(self.racks.entry(pair, Rack::default).grow(count));
+        // What was under way when a link failed has told of a path that is no more.
+        rack.paths.truncate(count as usize);
         let ends = [origin.node, origin.destination];
         let mut holes = std::mem::take(self.hosts.entry(ends, Vec::new));
         holes.resize(count as usize, Hole::default());
@@ -438,7 +440,7 @@ impl Sender for Hermes {
             }
             let best = grown(&mut self.best, pair as usize);
             best[0] = best[1].take().or(best[0]);
-            if let Some((path, _)) = best[0] {
+            if let Some((path, _)) = best[0].filter(|&(path, _)| path < count) {
                 probes.push(Probe { pair, path });
             }
         }

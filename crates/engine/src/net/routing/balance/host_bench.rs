@@ -13,7 +13,8 @@ pub struct HostBench {
     sender: Option<Box<dyn Sender>>,
     name: String,
     given: std::collections::BTreeMap<String, String>,
-    paths: Paths,
+    /// Fewer, when links have failed.
+    pub paths: Paths,
     leaves: Leaves,
     now: Time,
     /// Of each flow: what was sent, what was acknowledged, and the last path.

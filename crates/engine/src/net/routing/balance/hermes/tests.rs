@@ -217,6 +217,22 @@ fn where_no_path_is_alive_a_flow_stays() {
     }
 }
 
+#[test]
+fn what_comes_after_a_failure_by_a_path_that_is_no_more_counts_for_nothing() {
+    let (mut bench, mut hermes) = known([path(50, 300), path(50, 300), path(50, 300), path(0, 0)]);
+    assert_eq!(bench.send_with(&mut hermes, 0, 1000), 3);
+    let agents = [Agents { leaves: HostBench::LEAVES }];
+    let probe = Probe { pair: 0, path: 3 };
+    hermes.reroute();
+    bench.paths.rates.truncate(2);
+    bench.answer_with(&mut hermes, 0, 1000, 3);
+    hermes.learn(agents[0], probe, Time(100_000), false, Time(100_000));
+    assert!(bench.send_with(&mut hermes, 0, 1000) < 2);
+    let mut probes = Vec::new();
+    hermes.probes(&agents, &[2], &mut probes);
+    assert!(probes.len() == 2 && probes.iter().all(|probe| probe.path < 2), "{probes:?}");
+}
+
 /// (In the reference the best path is never remembered.)
 #[test]
 fn probes_go_by_two_paths_and_by_the_best_of_the_last_time() {
