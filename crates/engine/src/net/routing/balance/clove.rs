@@ -93,7 +93,9 @@ impl Sender for Clove {
         }
         let pair = [sending.origin.node, sending.origin.destination];
         let new = Path { weight: 1.0, credit: 0.0, marked: None, used: 0 };
-        let paths = self.pairs.entry(pair, || vec![new; count as usize]);
+        let paths = self.pairs.entry(pair, Vec::new);
+        // None yet, also where routes have changed and only an answer has come since.
+        paths.resize(count as usize, new);
         flowlet.port = match self.mode {
             Mode::Chance => self.stream.uniform_integer(0, count - 1),
             Mode::Marks => next_by_weight(paths),
@@ -217,6 +219,18 @@ mod tests {
         }
         bench.advance(100_001);
         assert_ne!(bench.send(0, 100), path, "round robin");
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_routes_have_changed_leaves_paths_to_choose_from() {
+        for mode in [EDGE_FLOWLET, ECN, INT] {
+            let mut bench = HostBench::new("clove", &[(MODE, mode)], 4);
+            bench.send(0, 100);
+            bench.reroute();
+            bench.answer(0, 100, true);
+            bench.advance(1_000_000);
+            bench.send(0, 100);
+        }
     }
 
     #[test]

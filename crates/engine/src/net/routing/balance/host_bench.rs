@@ -130,6 +130,10 @@ impl HostBench {
         self.own(|bench, sender| bench.send_again_with(sender, flow, payload))
     }
 
+    pub fn reroute(&mut self) {
+        self.own(|_, sender| sender.reroute());
+    }
+
     /// So many bytes of a flow are acknowledged, with ECE or not.
     pub fn answer(&mut self, flow: u32, bytes: u32, is_marked: bool) {
         self.acked[flow as usize] += bytes;
