@@ -121,3 +121,34 @@ def test_metrics_of_such_a_path_are_absent() -> None:
         left_of_flow, left_of_class = metrics(odd, "ecmp")
         assert {name.removeprefix("steady_") for name in of_flow - left_of_flow} == lost_flow
         assert of_class - left_of_class == lost_class
+
+
+@pytest.mark.parametrize("scheme", ["random", "drb", "letflow", "hermes"])
+def test_paths_that_a_flow_may_take_at_once_are_not_known_if_they_are_slower_than_its_hosts(
+    scheme: str,
+) -> None:
+    assert found("rate", None, scheme) == Unlike(
+        frozenset({"over", "past"}), frozenset({"any", "listed", "back", "answer"})
+    )
+    assert found("delay", None, scheme) == Unlike()
+    assert found("rate", None, "ecmp") == Unlike()
+    made = fabric(None, scheme, flows=FLOWS, workloads=WORKLOADS)
+    # No faster than one path: the other host of `over`, of `back` and of its answers.
+    made["links"][0]["rate"] = "50Mbps"
+    assert unlike(Scenario.model_validate(made).parsed, "rate") == Unlike(
+        frozenset({"past"}), frozenset({"any", "listed"})
+    )
+    for host in made["links"][: 2 * RACKS]:
+        host["rate"] = "50Mbps"
+    assert unlike(Scenario.model_validate(made).parsed, "rate") == Unlike()
+
+
+def test_no_share_of_a_path_is_above_1_and_no_transfer_faster_than_its_ideal() -> None:
+    transfers = workload("back", sources=["h4"], destinations=["h0"])
+    patient = {"tcp": {"ResequencingTimeout": "1ms"}, **fabric()["stacks"][0]}
+    given = {"flows": FLOWS[1:2], "workloads": [transfers], "stacks": [patient]}
+    result = ccperf.simulate(Scenario.model_validate(fabric(None, "drb", **given)))
+    # Over two paths of 50 Mbps, of which each counts as the bottleneck.
+    assert result.flow_metrics["over"]["mean_throughput_l4"] > 90
+    assert "mean_utilization_bw_l4" not in result.flow_metrics["over"]
+    assert "mean_slowdown_l4" not in result.class_metrics["back"]

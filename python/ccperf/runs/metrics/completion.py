@@ -199,7 +199,8 @@ def mean_slowdown_l4(transfers: Transfers) -> float:
     it. Sources with a rate of their own have no ideal, and no slowdown; neither has a transfer
     whose ideal time is 0 in whole ns, as that of 59 bytes is on links above 470 Gbps without delay,
     nor a flow, or any transfer of a workload, for which a balancer may choose among shortest paths
-    that differ in rates or delays.
+    that differ in rates or delays, or which it may spread over several that are slower than the
+    links of its hosts.
     """
     return _mean(transfers.slowdowns)
 

@@ -89,7 +89,8 @@ def harm_throughput_l4(flows: FlowSeries) -> Floats:
     HotNets 2019) with an ideal flow for the solo one: where an algorithm alone leaves capacity
     unused, that counts as harm as well. What a flow of the same kind would do in the other's place
     is the measure: compare with the point where both are of one kind. Absent where a balancer
-    chooses among shortest paths that differ in rates.
+    chooses among shortest paths that differ in rates, or spreads a flow over several that are
+    slower than its hosts' links.
     """
     solo = _positive(mean(flows.payload_capacity))
     harm = np.maximum(0.0, 1 - mean(flows.throughput_l4) / solo)

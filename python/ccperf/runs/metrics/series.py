@@ -169,7 +169,7 @@ class FlowSeries:
         """Configured rate of the flow's bottleneck in the interval that ends at t_k, in Mbps.
 
         NaN where that direction is not sampled, and where a balancer chooses among shortest paths
-        that differ in their rates.
+        that differ in their rates, or spreads a flow over several.
         """
         column = {int(port): i for i, port in enumerate(self.links.positions)}
         rate = np.full((len(self.time), len(self.names)), np.nan)

@@ -157,7 +157,8 @@ def mean_utilization_bw_l4(flows: FlowSeries) -> Floats:
 
     rate(t_k) is the rate configured for the flow's bottleneck in the interval that ends at t_k.
     Payload over a rate on the wire: with segments of 1448 B it cannot exceed 1448/1502 = 0.964.
-    Absent where a balancer chooses among shortest paths that differ in rates.
+    Absent where a balancer chooses among shortest paths that differ in rates, or spreads a flow
+    over several that are slower than its hosts' links.
     """
     return mean(flows.utilization_bw)
 
@@ -175,7 +176,8 @@ def mean_utilization_bdp_l4(flows: FlowSeries) -> Floats:
     1560 B for a segment of 1448 B, 3.9 % more than the 1502 B it has on the wire.  rate(t_k) is
     that of the flow's bottleneck in the interval that ends at t_k; RTT is the propagation delay
     there and back of the path at t_k, as in mean_est_qdelay_l4. Absent where a balancer chooses
-    among shortest paths that differ in rates or delays.
+    among shortest paths that differ in rates or delays, or spreads a flow over several that are
+    slower than its hosts' links.
     """
     return mean(flows.utilization_bdp)
 

@@ -1,4 +1,6 @@
-"""Which flows have a path that is not known: a balancer chooses theirs among some that differ."""
+"""Which flows have a path that is not known: a balancer chooses theirs among some that differ, or
+spreads a flow over several that are slower than its hosts, and faster together than each.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,9 @@ from ccperf.runs.metrics.path_delays import delay_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+#: Schemes by which a flow has one path at a time, and keeps it.
+_OF_FLOWS = ("ecmp", "xpath")
 
 #: In what paths may differ.
 What: TypeAlias = Literal["rate", "delay"]
@@ -30,7 +35,8 @@ class Unlike(NamedTuple):
 def unlike(parsed: Mapping[str, Any], what: What) -> Unlike:
     """Return those whose shortest paths differ in the rates or delays that their links have.
 
-    None with one path between two nodes (`static`).
+    As to rates also those of which packets may take several paths at once, by links that may be
+    slower than those of their hosts. None with one path between two nodes (`static`).
     """
     if parsed.get("routing", {"type": "static"})["type"] == "static":
         return Unlike()
@@ -60,13 +66,27 @@ class _Network:
             self._into[other].append((one, _course(parsed, link, "forward", what)))
             self._into[one].append((other, _course(parsed, link, "reverse", what)))
         self._ways: dict[str, dict[str, _Way | None]] = {}
+        #: For each target, from where several shortest paths lead there.
+        self._forks: dict[str, set[str]] = {}
+        self._spreads = what == "rate" and parsed["routing"]["type"] not in _OF_FLOWS
 
     def differ(self, pairs: Iterable[tuple[str, str]]) -> bool:
-        """Whether the shortest paths between two of these nodes differ."""
-        return any(
-            self._ways_to(self._switch(to)).get(self._switch(source), ()) is None
-            for source, to in pairs
-        )
+        """Whether the shortest paths between two of these nodes differ, or share what is sent."""
+        return any(self._differ(source, to) for source, to in pairs)
+
+    def _differ(self, source: str, to: str) -> bool:
+        first, last = self._switch(source), self._switch(to)
+        way = self._ways_to(last).get(first, ())
+        if way is None:
+            return True
+        if not self._spreads or first not in self._forks[last]:
+            return False
+        of_hosts = min(max(_values(self._own(*ends))) for ends in ((source, first), (last, to)))
+        return min(min(_values(course)) for course in way) < of_hosts
+
+    def _own(self, start: str, end: str) -> _Course:
+        """That of a host's only link, in the direction from `start` to `end`."""
+        return next(course for node, course in self._into[end] if node == start)
 
     def pairs(self, workload: Mapping[str, Any]) -> set[tuple[str, str]]:
         """Between whom there may be transfers; one host stands for all that are alike in this."""
@@ -76,9 +96,12 @@ class _Network:
         hosts = [node for node, links in self._into.items() if len(links) == 1]
 
         def kinds(nodes: Sequence[str] | None) -> Iterable[tuple[str, int | None]]:
-            every = hosts if nodes is None else nodes
-            of = {(self._switch(node), apart.get(node)): node for node in every}
-            return ((node, kept) for (_, kept), node in of.items())
+            of = {}
+            for node in hosts if nodes is None else nodes:
+                switch = self._switch(node)
+                links = (self._own(node, switch), self._own(switch, node))
+                of[switch, apart.get(node), links if self._spreads else None] = node
+            return ((node, kept) for (_, kept, _), node in of.items())
 
         return {
             (source, to)
@@ -97,6 +120,7 @@ class _Network:
         if (known := self._ways.get(target)) is not None:
             return known
         found: dict[str, _Way | None] = {target: ()}
+        forks: set[str] = set()
         layer = [target]
         while layer:
             onward: dict[str, set[_Way | None]] = {}
@@ -105,12 +129,20 @@ class _Network:
                 for before, course in self._into[node]:
                     if before not in found:
                         way = None if rest is None else tuple(sorted((*rest, course)))
+                        if before in onward or node in forks:
+                            forks.add(before)
                         onward.setdefault(before, set()).add(way)
             for node, ways in onward.items():
                 found[node] = ways.pop() if len(ways) == 1 else None
             layer = list(onward)
-        self._ways[target] = found
+        self._ways[target], self._forks[target] = found, forks
         return found
+
+
+def _values(course: _Course) -> list[int]:
+    """All that a rate or delay ever is."""
+    first, later = course
+    return [first, *(value for _, value in later)]
 
 
 def _course(
