@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from pathlib import Path
 
@@ -62,6 +63,13 @@ def test_delays_losses_and_the_return_direction_follow_the_file() -> None:
     assert columns["reverse", "rates_bps"] == [2_000_000, 1_000_000]
     assert columns["reverse", "losses"] == [0.2, 0]
     assert [5_000_000, 9_000_000] in columns.values()
+
+
+def test_a_file_that_windows_has_marked_as_utf_8_is_the_same() -> None:
+    experiment = catalogue.get("replay_rate_trace")
+    plain = experiment.scenario("cubic", trace_file="steps.csv").hash
+    Path("steps.csv").write_bytes(codecs.BOM_UTF8 + Path("steps.csv").read_bytes())
+    assert experiment.scenario("cubic", trace_file="steps.csv").hash == plain
 
 
 def test_the_content_is_part_of_the_run() -> None:

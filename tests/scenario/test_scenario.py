@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import pickle
 import time
@@ -353,6 +354,12 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"a = '\xff'")
     with pytest.raises(ScenarioError, match=r"my\.toml: not UTF-8"):
         Scenario.from_toml(path)
+
+
+def test_a_file_that_windows_has_written(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_bytes(codecs.BOM_UTF8 + TOML.replace("\n", "\r\n").encode())
+    assert Scenario.from_toml(path).hash == Scenario.from_toml(write(tmp_path, TOML)).hash
 
 
 def test_the_registry_describes_every_parameter() -> None:

@@ -347,7 +347,7 @@ def _read(path: Path, recovery: str | None) -> Scenario:
 
     try:
         if path.suffix == ".json":
-            scenario = Scenario.model_validate(json.loads(path.read_text(encoding="utf-8")))
+            scenario = Scenario.model_validate(json.loads(path.read_text(encoding="utf-8-sig")))
         else:
             scenario = written.read(path)
     except OSError as error:

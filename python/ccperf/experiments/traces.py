@@ -123,7 +123,7 @@ def load(name: str) -> Trace:
         text = data.text(f"traces/{name}")
     else:
         try:
-            text = Path(name).read_text(encoding="utf-8")
+            text = Path(name).read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             message = f"there is no file `{name}` and no trace of this name in the package"
             known = f"{suggestion(name, packaged())}; it has {', '.join(packaged())}"
@@ -267,6 +267,9 @@ def parse_rates(text: str) -> Trace:
                 and round(1e9 * columns[name][-1]) >= round(1e9 * value)
             ):
                 raise ValueError(f"{place}: time_s must ascend")
+            if name == "time_s" and not columns[name] and value:
+                message = "time_s must begin with 0; before its first row nothing is said of a link"
+                raise ValueError(f"{place}: {message}")
             if name.endswith("rate_mbps") and value * 1e6 < 0.5:
                 message = "must be above 0; write a low one for a link that stands still"
                 raise ValueError(f"{place}: {name} {message}")

@@ -54,7 +54,7 @@ class Document:
             OSError: if it cannot be read.
         """
         try:
-            text = path.read_bytes().decode()
+            text = path.read_bytes().decode("utf-8-sig")
             if path.suffix == ".json":
                 data, lines = _object(path, text), {}
             else:

@@ -201,7 +201,7 @@ def _by_type(value: object, info: ValidationInfo) -> object:
 def _points_of(path: Path) -> list[tuple[float, float]]:
     """Read a CDF file: on each line a size in bytes and a probability; `#` begins a comment."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"`{path.name}` cannot be read as text ({error})") from None
     points = []
