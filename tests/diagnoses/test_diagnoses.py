@@ -62,6 +62,11 @@ def test_a_marking_discipline_over_a_longer_device_queue_is_pointed_out() -> Non
         assert ("marking-below" in notes) == is_said
 
 
+def test_a_device_queue_of_one_packet_cannot_be_shorter() -> None:
+    """At 16 Mbps it holds 751 us, and TCN's threshold is 10."""
+    assert "marking-below" not in found(ccperf.run("dumbbell", qdisc="TCN", stop_time="1s"))
+
+
 def test_segments_that_do_not_fit_into_a_packet_are_pointed_out() -> None:
     note = found(path({**FREE, "SegmentSize": 8948}))["fragments"]
     assert "cuts into 7 packets" in note.text
@@ -246,6 +251,21 @@ def test_a_run_in_which_nothing_arrives_says_so(given: dict[str, str]) -> None:
     assert note.rule == "nothing"
     assert f"after {given.get('stop_time', '15s')}" in note.text
     assert given.get("rtt", "15ms") in note.text
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"buffer": "1024B"}, "lets nothing through"),
+        ({"qdisc": "tbf:Burst=1000"}, "lets nothing through"),
+        ({"jitter": "1000000s"}, "let it run longer"),
+        ({"rtt": "2s"}, "let it run longer"),
+    ],
+)
+def test_a_longer_run_is_advised_where_that_helps(given: dict[str, str], says: str) -> None:
+    (note,) = ccperf.run("dumbbell", **given, stop_time="2s").notes
+    assert note.rule == "nothing"
+    assert says in note.text
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
             rate = _native.parse_rate(port.get("rate") or link["rate"])
             threshold = _threshold(port.get("qdisc"), rate)
             held = _bytes(port["device_queue"]) * 8e9 / rate
-            if threshold is not None and held > threshold:
+            # A shorter one there is not.
+            if threshold is not None and held > threshold and port["device_queue"] != "1p":
                 yield (
                     f"{link['name']}_{direction}",
                     f"marks above {microseconds(threshold)} in its queue discipline, over a device "

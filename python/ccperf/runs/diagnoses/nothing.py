@@ -15,11 +15,14 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
         ended = flow.total("completion_ns")
         until = _known_until(run, flow)
         if ended != ended and until:
-            base = _native.format_time(int(flow.total("base_rtt_ns")))
+            base = int(flow.total("base_rtt_ns"))
+            is_short = until < flow.total("start_ns") + 2 * base
+            fix = "let it run longer" if is_short else "its path lets nothing through"
             yield (
                 flow.name,
                 f"nothing of it has arrived after {_native.format_time(until)}, and its base "
-                f"round-trip time is {base}: nearly all metrics are absent; let it run longer",
+                f"round-trip time is {_native.format_time(base)}: nearly all metrics are absent; "
+                f"{fix}",
             )
 
 
@@ -44,7 +47,8 @@ RULE = Rule(
     what="A run in which nothing arrives:",
     text=(
         "it ends before its flows have begun, or before the first packet is there. A handshake and "
-        "the first data take two round trips."
+        "the first data take two round trips. In a longer run a queue holds or drops all packets: "
+        "one with a limit, or with a token bucket, below a full packet; or its link loses all."
     ),
     find=_find,
 )
