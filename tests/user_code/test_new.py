@@ -70,6 +70,21 @@ def test_rust(kind: str, rust_library: str) -> None:
     own_test_passes(Path("my_own/test_my_own.py"))
 
 
+def test_a_file_in_a_folder_is_written_there() -> None:
+    assert invoke(["new", "cc", "deep/down/my_own.py"]) == 0
+    own_test_passes(Path("deep/down/test_my_own.py"))
+
+
+@pytest.mark.parametrize("name", ["None", "random", "ccperf", "json.py"])
+def test_what_python_would_mistake_is_refused(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """`class None` is no class, and a `random.py` is what others would import."""
+    assert invoke(["new", "cc", name]) == 2
+    assert "choose another name" in capsys.readouterr().err
+    assert not [*Path().iterdir()]
+
+
 @pytest.mark.kernel
 @pytest.mark.usefixtures("linux_kernel")
 def test_a_module_of_linux() -> None:

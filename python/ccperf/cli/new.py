@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -39,7 +41,9 @@ def command(
     """
     written = Path(name)
     language = language or _language(written)
-    stem, cls = _names(written.stem if written.suffix in _SUFFIXES else name)
+    if written.suffix in _SUFFIXES:
+        output, name = output / written.parent, written.stem
+    stem, cls = _names(name, language)
     control = stem.removeprefix("tcp_")
     if language == "kernel":
         stem = _module(kind, control)
@@ -95,13 +99,17 @@ def _language(path: Path) -> Literal["python", "c", "rust"]:
     return "c" if found == "c" else "rust" if found == "rust" else "python"
 
 
-def _names(name: str) -> tuple[str, str]:
+def _names(name: str, language: str) -> tuple[str, str]:
     """The file's and the class's: `my_cca` and `MyCca` of `my_cca`, `mycca` and `MyCca` of
     `MyCca`."""
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", name, re.ASCII):
         raise UsageError("name", f"`{name}` is no name; write letters, digits and _, as MyCca")
     cls = "".join(word[:1].upper() + word[1:] for word in re.split("[-_]+", name))
-    return name.replace("-", "_").lower(), cls
+    stem = name.replace("-", "_").lower()
+    taken = {*sys.stdlib_module_names, "ccperf"}
+    if language == "python" and (stem in taken or keyword.iskeyword(cls)):
+        raise UsageError("name", f"`{name}` is a word of Python or a module; choose another name")
+    return stem, cls
 
 
 def _module(kind: str, control: str) -> str:
