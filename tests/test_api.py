@@ -46,6 +46,15 @@ def test_settings_and_packets(tmp_path: Path) -> None:
     assert done == sorted(done)
 
 
+@pytest.mark.parametrize("packets", ["", "no/p.csv", "p.pcap"])
+def test_packets_that_cannot_be_written_are_refused_before_the_run(
+    tmp_path: Path, packets: str
+) -> None:
+    with pytest.raises(UsageError) as error:
+        ccperf.run("ecn", cc="TcpNewReno", packets=tmp_path / packets)
+    assert error.value.field == "packets"
+
+
 def test_a_scenario_of_ones_own() -> None:
     scenario = ccperf.Scenario(
         stop_time="1s",

@@ -147,6 +147,9 @@ def test_a_comparison_says_what_there_is(runs: ccperf.Runs) -> None:
         runs.compare(metric="mean_srtt")
     with pytest.raises(UsageError, match="at least two; there is TcpBbr"):
         runs.where(cc="bbr").compare()
+    for least in (5, -0.01, float("nan"), "5%"):
+        with pytest.raises(UsageError, match=r"least: .* to below 1; 0\.05 is 5 %"):
+            runs.compare(least=least)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("plain")

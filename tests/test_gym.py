@@ -144,6 +144,8 @@ def test_an_action_that_is_none_ends_the_episode(wrong: list[float]) -> None:
         ({"action": "window"}, "action"),
         ({"interval": "soon"}, "interval"),
         ({"interval": "0s"}, "interval"),
+        ({"interval": 10}, "interval"),
+        ({"cc": "cubic"}, "cc"),
         ({"stop_time": "0s"}, "stop_time"),
         ({"rtts": "1ms"}, "rtts"),
     ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias, TypeVar
 
 from ccperf.algorithms.user_code import names
 from ccperf.base import expression
@@ -123,6 +123,13 @@ def file(name: str, given: object) -> None:
     """Raise `UsageError` for what is neither a text, nor a path, nor left out."""
     if given is not None and not isinstance(given, str | Path):
         raise UsageError(name, f"`{given}` must be a text or a path")
+
+
+def least(given: Any) -> float:
+    """The smallest relative difference that matters. Raises `UsageError`."""
+    if not isinstance(given, SupportsFloat) or not 0 <= float(given) < 1:
+        raise UsageError("least", f"`{given}` must be a number from 0 to below 1; 0.05 is 5 %")
+    return float(given)
 
 
 def jobs(given: Any) -> int | None:

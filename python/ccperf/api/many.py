@@ -176,7 +176,7 @@ def compare(
         metric: those compared; the headlines of each experiment if not given.
         experiment: only these.
         each: a row for each point, not for each experiment.
-        least: the smallest relative difference that matters.
+        least: the smallest relative difference that matters, below 1.
         parameters: only these points, e.g. ``k=[1, 2]``.
 
     Raises:
@@ -198,7 +198,7 @@ def compare(
         cells.by_algorithm(found, texts),
         asked.metrics(metric) or (lambda name: catalogue.answer(name).metrics),
         each=each,
-        least=least,
+        least=asked.least(least),
     )
 
 

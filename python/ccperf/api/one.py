@@ -115,7 +115,7 @@ def _simulate(
     asked.file("packets", packets)
     trace = Path(packets) if packets is not None else None
     if trace:
-        outputs.may_write(trace, outputs.packets(trace), "packets")
+        outputs.may_write_packets(trace, backend, made_by.abilities.packets, "packets")
     bar = None if progress else notebook.progress()
     result = campaign.simulate(point, made_by, progress or bar, packets=trace)
     if bar:

@@ -171,7 +171,7 @@ class Runs(Sequence["Result"]):
             baseline: what the others are compared with; the first one if not given.
             metric: those compared; the headlines of each experiment if not given.
             each: a row for each point, not for each experiment.
-            least: the smallest relative difference that matters.
+            least: the smallest relative difference that matters, below 1.
 
         Raises:
             UsageError: for an algorithm or a metric that there is not, or if there is one only.
@@ -189,7 +189,7 @@ class Runs(Sequence["Result"]):
             cells.by_algorithm(self._cells, order),
             asked.metrics(metric) or (lambda name: answer(name).metrics),
             each=each,
-            least=least,
+            least=asked.least(least),
         )
 
     def plot(

@@ -132,6 +132,22 @@ def may_write(path: Path, kind: Kind, option: str, others: Iterable[Path] = ()) 
         raise UsageError(option, f"`{path}` cannot be read: {error.strerror}") from None
 
 
+def may_write_packets(
+    path: Path, backend: str, able: Iterable[str], option: str, others: Iterable[Path] = ()
+) -> None:
+    """Raises :class:`~ccperf.errors.UsageError` if `backend`, which makes files with the suffixes
+    `able`, cannot write its packets to `path`, or would destroy something."""
+    if path.suffix == ".pcap":
+        message = f"`{path}`: captures are of the format pcapng; name a .pcapng file"
+        raise UsageError(option, message)
+    if path.suffix == ".pcapng" and path.suffix not in able:
+        message = f"`{path}`: `{backend}` makes no captures; name a {' or '.join(able)} file"
+        raise UsageError(option, message)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise UsageError(option, f"`{path}` is no file in a folder that is there; name another")
+    may_write(path, packets(path), option, others)
+
+
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Yields the path of a draft, which takes the place of `path` when all went well."""

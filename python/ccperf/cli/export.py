@@ -52,6 +52,8 @@ def command(
     from ccperf.store import DamagedRun, Several, Store
     from ccperf.store import export as tables
 
+    if series and format not in ("parquet", "csv", "json"):
+        raise UsageError("--series", f"is of parquet, csv and json; `{format}` has none")
     files = databases(db)
     writable_folder(output)
     chosen = named(runs, choice, parameters, files)
@@ -74,8 +76,6 @@ def command(
         else:
             from ccperf.present.exporters import export
 
-            if series:
-                raise UsageError("--series", f"is of the tables; `{format}` has its own series")
             each = dict.fromkeys(chosen or [row.id for row in rows])
             paths = export(format, load_runs(list(each), files), output)
     for path in paths:

@@ -290,12 +290,9 @@ def packets_file(path: Path, backend: str, others: Iterable[Path]) -> None:
     """
     from ccperf.base import outputs
 
-    able = backends.get(backend).abilities.packets
-    if path.suffix == ".pcapng" and path.suffix not in able:
-        message = f"`{path}`: `{backend}` makes no captures; name a {' or '.join(able)} file"
-        raise UsageError("--packets", message)
     writable_file(path, "--packets")
-    outputs.may_write(path, outputs.packets(path), "--packets", others)
+    able = backends.get(backend).abilities.packets
+    outputs.may_write_packets(path, backend, able, "--packets", others)
 
 
 def _try_writing(folder: Path, option: str) -> None:

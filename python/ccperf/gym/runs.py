@@ -78,6 +78,8 @@ class Point:
         if self._experiment.kind != "cc":
             message = f"{experiment} tests what {self._experiment.kind} names, not cc"
             raise UsageError("experiment", message)
+        if "cc" in parameters:
+            raise UsageError("cc", "is the agent here; leave it out")
         if action not in ("cwnd", "rate", "both"):
             raise UsageError("action", f"`{action}` must be cwnd, rate or both")
         self._interval = interval if interval in ("rtt", "ack") else str(_time(interval))
@@ -213,8 +215,8 @@ def _own(name: str, function: Callable[[Interval], Any], seen: Interval) -> Any:
 
 def _time(text: str) -> int:
     try:
-        found = _native.parse_time(text)
-    except (TypeError, ValueError) as error:
+        found = _native.parse_time(str(text))
+    except ValueError as error:
         raise UsageError("interval", f"{error}; or rtt, or ack") from None
     if not found:
         raise UsageError("interval", f"`{text}` must be above 0")
