@@ -124,7 +124,9 @@ def test_exec_recovery_overrides_the_meaning_of_the_line(ccperf: Any) -> None:
 
 
 def test_the_printed_command_makes_the_same_run(ccperf: Any) -> None:
-    first = ccperf("exec", "--json", "--recovery", "TcpPrrRecovery", "--", SHORT).json
+    options = ("--recovery", "TcpPrrRecovery", "--db", "own.db")
+    first = ccperf("exec", "--json", *options, "--", SHORT).json
+    assert " --db own.db " in first["command"]
     again = ccperf(
         *shlex.split(first["command"])[1:2], "--json", *shlex.split(first["command"])[2:]
     )
@@ -174,6 +176,7 @@ def test_exec_dry_run_touches_nothing(ccperf: Any) -> None:
         (["exec", "--backend", "ns2", "--", SHORT], "--backend"),
         (["exec", "--db", "no/folder/x.db", "--", SHORT], "no/folder"),
         (["exec", "--packets", "no/folder/x.csv", "--", SHORT], "--packets"),
+        (["exec", "--packets", "x.pcap", "--", SHORT], "--packets: `x.pcap`"),
         (["exec", "--", SHORT + " --experiment-name=../x"], "--experiment-name"),
         (["exec"], "command line"),
         (["run", "aqn", "--cc", "TcpNewReno"], "aqm"),
@@ -183,6 +186,7 @@ def test_exec_dry_run_touches_nothing(ccperf: Any) -> None:
         (["run", "aqm", "--cc", "TcpNewReno", "--kk", "1"], "--kk"),
         (["run", "aqm", "--cc", "TcpNewReno", "--seed", "0"], "--seed"),
         (["run", "aqm", "--cc", "TcpNewReno", "--jobs=-1", "--k", "1"], "--jobs"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--jobs", "1.5", "--k", "1"], "1.5"),
         (["run", "aqm", "--cc", "TcpNewReno", "--packets", "p.csv"], "--packets"),
         (["run", "aqm", "--cc", "TcpNewReno", "--stop-time", "1"], "--stop-time"),
         (["run", "aqm", "--cc", "TcpNewReno", "--k", "1", "--stop-time", "0s"], "stop"),
@@ -192,6 +196,7 @@ def test_exec_dry_run_touches_nothing(ccperf: Any) -> None:
         (["bench", "TcpNewReno", "-o", "/proc/x"], "--output"),
         (["list", "experiment"], "experiments"),
         (["show", "cubik"], "TcpCubic"),
+        (["show", "metric"], "`metric` is a kind"),
         (["show", "metric", "mean_srtt"], "mean_srtt_l4"),
         (["show", "run", "1234"], "--db"),
         (["runs", "--db", "none.db"], "none.db"),
@@ -316,6 +321,17 @@ def test_a_scenario_of_ones_own(ccperf: Any) -> None:
     assert ccperf("runs", "--db", "x.db", "--json").json[0]["label"] == "my"
 
 
+def test_every_seed_of_a_scenario_runs_again(ccperf: Any) -> None:
+    """Experiments have the seeds of ns-3's programs, from 1 to 2^32 - 1; scenarios have more."""
+    for seed in (0, 2**63 - 1):
+        Path("my.toml").write_text(f"seed = {seed}\n{SCENARIO}")
+        (run,) = ccperf("run", "my.toml", "--json").json
+        (again,) = ccperf(*shlex.split(run["command"])[1:], "--json").json
+        assert (again["run"], again["scenario"]["seed"]) == (run["run"], seed)
+    Path("my.toml").write_text(f"seed = {2**63}\n{SCENARIO}")
+    assert "my.toml:1: seed: input should be less than" in ccperf("run", "my.toml").err
+
+
 def test_a_mistake_in_a_file_has_its_line(ccperf: Any) -> None:
     Path("my.toml").write_text(SCENARIO.replace('"10Mbps"', '"10mbps"'))
     outcome = ccperf("run", "my.toml")
@@ -396,6 +412,12 @@ def test_compare_diff_and_show_of_stored_runs(ccperf: Any) -> None:
     assert differing.status == 1
     assert "links[0].forward.qdisc.type" in differing.out
     assert ccperf("diff", fifo, fifo, *db).status == 0
+    # Another name of what does the same.
+    base = [word.replace("newreno", "ccperf:CongestionControl") for word in AQM]
+    (own,) = ccperf(*base, "--k", "1", "--qdisc", "fifo", *db, "--json").json
+    same = ccperf("diff", fifo, own["run"], *db)
+    assert same.status == 1
+    assert same.out.splitlines()[-1] == "alike but for that: same metrics, same samples"
     shown = ccperf("show", "run", fifo[:6], *db, "--json").json
     assert shown["run"] == fifo
     words = shlex.split(shown["command"])

@@ -103,6 +103,9 @@ def test_points_are_chosen_by_their_parameters(compare: Compare) -> None:
     document = json.loads(compare("newreno", "bbr", "--at", "k=2", "--json")[1])
     assert (document["cells"], document["deterministic_cells"]) == (2, 1)
     assert {row["point"]["k"] for row in document["rows"]} == {"2"}
+    both = json.loads(compare("newreno", "bbr", "--at", "k=1,2", "--json")[1])
+    assert both == json.loads(compare("newreno", "bbr", "--at", "k=1..2", "--json")[1])
+    assert both["cells"] == 4
     assert compare("newreno", "bbr", "--at", "k")[0] == 2
     assert compare("newreno", "bbr", "--at", "k=99")[0] == 2
 

@@ -73,6 +73,8 @@ def command(
     for title, what, rows in sections:
         if rows:
             say(f"{title}\n{table([what, a.id, b.id], rows)}\n")
+    if not (metrics or samples):
+        say("alike but for that: same metrics, same samples")
     return 1
 
 

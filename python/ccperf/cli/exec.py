@@ -97,14 +97,17 @@ def command(
             file.write(result, draft)
         note(f"wrote {path}")
     lines = line.lines(result) if isinstance(line, programs.ProgramRun) else None
+    again = line.reproduce(
+        backend.name, options=[*(["--db", str(db)] if db else []), *running.again()]
+    )
     if json:
-        print_json({**result.json(), "command": line.reproduce(backend.name)})
+        print_json({**result.json(), "command": again})
     else:
         tables = metric_tables if full else summary
         say(tables(result) if lines is None else "\n".join(lines))
         note_findings(result)
         note(f"run {result.id} in {target}")
-        note(f"again: {line.reproduce(backend.name)}")
+        note(f"again: {again}")
 
 
 def own_files(line: DumbbellRun | ProgramRun) -> dict[Path, File]:

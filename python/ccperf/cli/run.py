@@ -295,11 +295,11 @@ def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) ->
     options += f" --profile {running.profile}" if running.profile else ""
     points = [Point(one) for one in scenarios]
     check(points)
-    line = f"ccperf run {shlex.quote(name)} --seed"
+    line = f"ccperf run {shlex.quote(name)}"
     return Job(
         points,
         DEFAULT_DB,
-        [AskedFor(f"{line} {one.seed}{options}") for one in scenarios],
+        [AskedFor(line + (f" --seed {n}" if seed else "") + options) for n in numbers],
         [(one, 1) for one in scenarios],
     )
 

@@ -81,6 +81,8 @@ def _named(words: tuple[str, ...], db: list[Path] | None) -> tuple[str, str]:
     if len(words) != 1:
         raise UsageError("name", "give one name; `ccperf list` and `ccperf list KIND` have them")
     (name,) = words
+    if name in KINDS:
+        raise UsageError("name", f"`{name}` is a kind; give a name, too: `ccperf show {name} NAME`")
     from ccperf.experiments.catalogue import NAMED
 
     if db is not None or name == LATEST:

@@ -58,12 +58,18 @@ def _annotation(hint: Any) -> Any:
         return hint
     kind, *notes = get_args(hint)
     if not any(isinstance(note, cyclopts.Parameter) for note in notes):
-        notes += [_of_cyclopts(note) for note in notes if isinstance(note, Parameter)]
+        notes += [_of_cyclopts(note, kind) for note in notes if isinstance(note, Parameter)]
     return getitem(Annotated, (kind, *notes))
 
 
-def _of_cyclopts(parameter: Parameter) -> cyclopts.Parameter:
+def _whole(_: type, tokens: Sequence[cyclopts.Token]) -> int:
+    """A whole number as it is written; cyclopts rounds others."""
+    return int(tokens[0].value)
+
+
+def _of_cyclopts(parameter: Parameter, kind: object) -> cyclopts.Parameter:
     return cyclopts.Parameter(
+        converter=_whole if kind is int else None,
         name=parameter.names or None,
         help=parameter.help,
         consume_multiple=parameter.consume_multiple or None,

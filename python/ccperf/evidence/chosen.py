@@ -187,10 +187,13 @@ def asked(
     """
     chosen = {name: list(values) for name, values in (parameters or {}).items()}
     options = {name: f"--{name.replace('_', '-')}" for name in chosen}
+    name = ""
     for word in words(at):
-        name, equals, value = word.partition("=")
-        if not equals:
+        before, equals, value = word.partition("=")
+        if not equals and not name:
             raise UsageError("--at", f"`{word}` is not parameter=value")
+        # `k=1,2` are two values of k.
+        name, value = (before, value) if equals else (name, word)
         chosen.setdefault(name, []).extend(grid.expand("--at", value))
         options.setdefault(name, "--at")
     return Choice(

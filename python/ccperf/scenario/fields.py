@@ -57,6 +57,8 @@ Size: TypeAlias = _Text
 QueueSize: TypeAlias = _Text
 Probability: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
+#: A database holds no larger one.
+Seed: TypeAlias = Annotated[int, Field(strict=True, ge=0, lt=2**63)]
 TypeOfService: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=255)]
 CodePoint: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=63)]
 #: Attribute values are ns-3's texts; numbers and booleans are taken, too.

@@ -27,8 +27,8 @@ from ccperf.scenario import flow_trace, profiles
 from ccperf.scenario.canonical import hash_of, unlabelled
 from ccperf.scenario.fields import (
     Algorithm,
-    Count,
     Model,
+    Seed,
     Time,
     algorithm_by_name,
     is_empty,
@@ -72,7 +72,7 @@ class Scenario(Model):
 
     label: str = ""
     stop_time: Time
-    seed: Count = 1
+    seed: Seed = 1
     nodes: tuple[str, ...]
     links: tuple[Link, ...]
     changes: tuple[Change, ...] = ()

@@ -194,14 +194,14 @@ class ProgramRun:
             words.append(f"--RngRun={self.rng_run}")
         return shlex.join(words)
 
-    def reproduce(self, backend: str = backends.DEFAULT) -> str:
-        """The one command that makes this run again."""
+    def reproduce(self, backend: str = backends.DEFAULT, *, options: Sequence[str] = ()) -> str:
+        """The one command that makes this run again, with more options of `exec`."""
         words = ["ccperf", "exec"]
         if backend != backends.DEFAULT:
             words += ["--backend", backend]
         if self.recovery:
             words += ["--recovery", self.recovery]
-        return " ".join([*words, "--", self.command()])
+        return f"{shlex.join([*words, *options])} -- {self.command()}"
 
     def scenario(self) -> tuple[Scenario, list[str]]:
         """The scenario that the real program simulates, and warnings about what is different."""

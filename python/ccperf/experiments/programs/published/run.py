@@ -139,8 +139,13 @@ class DumbbellRun:
         words += [f"--ns3::{c}::{attribute}={value}" for c, attribute, value in self.attributes]
         return shlex.join(words)
 
-    def reproduce(self, backend: str = backends.DEFAULT, first: Sequence[str] = ()) -> str:
-        """The one command that makes this run again.
+    def reproduce(
+        self,
+        backend: str = backends.DEFAULT,
+        first: Sequence[str] = (),
+        options: Sequence[str] = (),
+    ) -> str:
+        """The one command that makes this run again, with more options of `exec`.
 
         A published line cannot say that it means the recovery of ns-3 3.44, so that is an option.
         """
@@ -149,7 +154,7 @@ class DumbbellRun:
             words += ["--backend", backend]
         if any(flow.recovery in PUBLISHED_RECOVERY for flow in self.flows):
             words += ["--recovery", self.flows[0].recovery]
-        return " ".join([*words, "--", self.command(first)])
+        return f"{shlex.join([*words, *options])} -- {self.command(first)}"
 
 
 def _join(items: Iterable[str]) -> str:
