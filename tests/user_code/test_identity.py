@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from ccperf.include import get_include
 from ccperf.runs.backends import get
 from user_scenarios import EXAMPLES, balanced, scenario, with_qdisc
 
@@ -51,6 +54,44 @@ def test_newreno_is_the_built_in_one(
     # And the attribute makes a difference.
     other, _ = run(scenario(name), tmp_path, "other")
     assert list(other.flows["segments_sent"]) != list(built_in.flows["segments_sent"])
+
+
+CPP = """\
+#include <ccperf.h>
+#include <algorithm>
+
+static int64_t ssthresh(void *, ccperf_tcb *tcb, int64_t bytes_in_flight) {
+    return std::max(bytes_in_flight / 2, 2 * tcb->segment_size);
+}
+
+static void cong_avoid(void *, ccperf_tcb *tcb, int64_t segments_acked) {
+    if (segments_acked > 0 && tcb->cwnd < tcb->ssthresh) {
+        tcb->cwnd += tcb->segment_size;
+        segments_acked--;
+    }
+    if (segments_acked > 0 && tcb->cwnd >= tcb->ssthresh)
+        tcb->cwnd += std::max<int64_t>(tcb->segment_size * tcb->segment_size / tcb->cwnd, 1);
+}
+
+CCPERF_EXPORT const ccperf_cca ccperf_cca_v2 = {
+    CCPERF_CCA_HEADER,
+    .ssthresh = ssthresh,
+    .cong_avoid = cong_avoid,
+};
+"""
+
+
+def test_newreno_in_cpp_is_the_built_in_one(tmp_path: Path) -> None:
+    if (compiler := shutil.which("c++")) is None:
+        pytest.skip("needs a C++ compiler")
+    (tmp_path / "mine.cpp").write_text(CPP)
+    library = tmp_path / "libmine.so"
+    flags = ["-std=c++20", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{get_include()}"]
+    subprocess.run([compiler, *flags, "-o", library, tmp_path / "mine.cpp"], check=True)
+    built_in, trace = run(scenario("TcpNewReno"), tmp_path, "built-in")
+    recording, my_trace = run(scenario(str(library)), tmp_path, "c++")
+    assert_same(built_in, recording)
+    assert my_trace == trace
 
 
 @pytest.mark.parametrize("way", ["python", "c", "rust"])

@@ -16,6 +16,8 @@
  *     cc -shared -fPIC -O2 -I"$(python -m ccperf.include)" -o libmycca.so mycca.c
  *     ccperf run aqm --cc ./libmycca.so
  *
+ * In C++ the same, from C++20 on: functions in the order of the table.
+ *
  * Amounts are bytes and times nanoseconds of simulated time, all signed 64-bit, so that a mistake shows
  * as what it is. Every function is called from one thread at a time; a simulation has one object per
  * end of a connection (the receiver has one, too), one per device for a queue discipline, and one per
@@ -293,8 +295,9 @@ typedef struct ccperf_cca {
     /* end: functions */
 } ccperf_cca;
 
-#define CCPERF_CCA_HEADER \
-    CCPERF_ABI_VERSION, sizeof(ccperf_cca), sizeof(ccperf_tcb), sizeof(ccperf_rate_sample)
+#define CCPERF_CCA_HEADER                                                          \
+    .abi_version = CCPERF_ABI_VERSION, .table_size = sizeof(ccperf_cca),           \
+    .view_size = sizeof(ccperf_tcb), .sample_size = sizeof(ccperf_rate_sample)
 
 /* --- queue discipline -------------------------------------------------------------------------- */
 
@@ -366,7 +369,9 @@ typedef struct ccperf_qdisc {
     int32_t (*timer)(void *self, ccperf_queue *queue, uint32_t tag);
 } ccperf_qdisc;
 
-#define CCPERF_QDISC_HEADER CCPERF_ABI_VERSION, sizeof(ccperf_qdisc), sizeof(ccperf_queue), 0
+#define CCPERF_QDISC_HEADER                                                        \
+    .abi_version = CCPERF_ABI_VERSION, .table_size = sizeof(ccperf_qdisc),         \
+    .view_size = sizeof(ccperf_queue), .reserved = 0
 
 /* --- load balancer ----------------------------------------------------------------------------- */
 
@@ -441,8 +446,9 @@ typedef struct ccperf_balancer {
     void (*tick)(void *self, ccperf_switch *at);
 } ccperf_balancer;
 
-#define CCPERF_BALANCER_HEADER \
-    CCPERF_ABI_VERSION, sizeof(ccperf_balancer), sizeof(ccperf_switch), 0
+#define CCPERF_BALANCER_HEADER                                                     \
+    .abi_version = CCPERF_ABI_VERSION, .table_size = sizeof(ccperf_balancer),      \
+    .view_size = sizeof(ccperf_switch), .reserved = 0
 
 #ifdef __cplusplus
 }
