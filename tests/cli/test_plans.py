@@ -62,7 +62,7 @@ def test_a_mistake_in_one_of_several_has_its_line(ccperf: Any) -> None:
     Path("plan.toml").write_text(PLAN.replace("loss = 0.02", "lost = 0.02"))
     outcome = ccperf("run", "plan.toml")
     assert outcome.status == 2
-    assert "plan.toml:9" in outcome.err
+    assert "plan.toml:12: experiments[1].parameters.lost" in outcome.err
     Path("plan.toml").write_text('experiment = "aqm"\n' + PLAN)
     outcome = ccperf("run", "plan.toml")
     assert outcome.status == 2
@@ -77,6 +77,22 @@ def test_an_empty_list_in_a_plan_asks_for_no_default(ccperf: Any, name: str) -> 
     outcome = ccperf("run", "plan.toml", "-n")
     assert (outcome.status, outcome.out) == (2, "")
     assert f": {name}: is empty; " in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("k = 0", "plan.toml:4: parameters.k: `0` must be a whole number"),
+        ('qdisc = "codl"', "plan.toml:4: parameters.qdisc: `codl` is not a queue discipline"),
+        ("kk = 1", "plan.toml:4: parameters.kk: unknown parameter"),
+    ],
+)
+def test_a_wrong_parameter_of_a_plan_has_its_line(ccperf: Any, line: str, says: str) -> None:
+    plan = f'experiment = "aqm"\ncc = "cubic"\n[parameters]\n{line}\n'
+    Path("plan.toml").write_text(plan)
+    outcome = ccperf("run", "plan.toml", "-n")
+    assert outcome.status == 2
+    assert says in outcome.err
 
 
 def test_databases_are_compared_whatever_their_files_are_called(ccperf: Any) -> None:

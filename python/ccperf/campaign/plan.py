@@ -193,10 +193,14 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         jitter=_text("jitter", data["jitter"]) if "jitter" in data else None,
         profile=_text("profile", data["profile"]) if "profile" in data else None,
     )
-    for cc in plan.tested():  # every value is checked before anything runs
-        for point in plan.of(cc):
-            chosen: dict[str, Any] = {**plan.settings, **point}
-            experiment.setup(cc, **chosen)
+    try:
+        for cc in plan.tested():  # every value is checked before anything runs
+            for point in plan.of(cc):
+                chosen: dict[str, Any] = {**plan.settings, **point}
+                experiment.setup(cc, **chosen)
+    except UsageError as error:
+        table = "parameters." if error.field in parameters else ""
+        raise UsageError(f"{table}{error.field}", error.message) from None
     return plan
 
 
