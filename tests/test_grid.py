@@ -119,6 +119,7 @@ def test_some_are_chosen_by_any_name(runs: ccperf.Runs) -> None:
         runs.where(kk=1)
     with pytest.raises(UsageError, match="no run is there; k is 1, 2"):
         runs.where(k=3)
+    assert len(runs.where(k=2.0, jitter="0.01s")) == len(runs.where(k=2, jitter="10ms")) == 12
 
 
 def test_a_comparison_is_that_of_the_command_line(

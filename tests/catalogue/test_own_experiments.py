@@ -150,6 +150,17 @@ def test_a_mistake_is_said_before_anything_runs(
     assert not Path("a.db").exists()
 
 
+def test_whole_numbers_beside_others_are_numbers(capsys: Captured) -> None:
+    lossy = SHORTHAND.replace('"$rate"', '"$rate"\nloss = "$loss"')
+    Path("mine.toml").write_text(lossy.replace("[parameters]", "[parameters]\nloss = [0, 0.5]"))
+    run = ["run", "mine.toml", "--cc", "cubic", "--rate", "10Mbps", "--db", "a.db"]
+    assert invoke(run) == 0
+    capsys.readouterr()
+    assert invoke(["runs", "--loss", "0", "--rate", "10mbit", "--db", "a.db", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {run["parameters"]["loss"] for run in found} == {"0.0"}
+
+
 def test_a_value_of_another_type_is_refused(capsys: Captured) -> None:
     assert invoke(["run", "mine.toml", "--tos", "low"]) == 2
     assert "--tos: `low` is not a whole number" in capsys.readouterr().err

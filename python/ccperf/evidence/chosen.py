@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.algorithms.user_code import content
 from ccperf.algorithms.user_code.names import as_stored, is_user_code, label, short
@@ -129,8 +130,16 @@ def _now(name: str) -> str:
 
 
 def spellings(text: str) -> Iterator[str]:
-    """A text as given, and as points have it if it is an algorithm."""
+    """A text as given, and as points have it if it is an algorithm, a number, a time or a rate."""
     yield text
+    with suppress(ValueError, OverflowError):
+        yield str(float(text))
+        if float(text) == int(float(text)):
+            yield str(int(float(text)))
+    with suppress(ValueError):
+        yield _native.format_time(_native.parse_time(text))
+    with suppress(ValueError):
+        yield _native.format_rate(_native.parse_rate(text))
     with as_stored():
         for kind in _KINDS:
             with suppress(ValueError):

@@ -135,6 +135,8 @@ def _parameter(name: str, given: object, used: Mapping[str, None]) -> Parameter:
     plain = all(
         isinstance(value, int | float | str) and not isinstance(value, bool) for value in grid
     )
+    if plain and {type(value) for value in grid} == {int, float}:
+        grid = tuple(map(float, grid))
     if not plain or len({type(value) for value in grid}) > 1:
         raise ScenarioError([(place, "its values must all be texts, or all numbers")])
     doc = "Of the file."
