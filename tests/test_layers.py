@@ -135,8 +135,8 @@ scenario               : _native algorithms.user_code base.lazy base.libraries b
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
                          scenario.flow_trace scenario.profiles scenario.readable scenario.toml
                          scenario.workload
-experiments.topologies : _native algorithms.user_code base.wording errors experiments.bounds
-                         scenario scenario.toml
+experiments.topologies : _native algorithms.registry algorithms.user_code base.wording errors
+                         experiments.bounds scenario scenario.toml
 experiments.programs   : _native algorithms.registry base.expression base.lazy base.outputs
                          base.wording data errors experiments.topologies experiments.traces
                          runs.backends runs.flow_monitor scenario scenario.profiles

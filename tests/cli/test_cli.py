@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shlex
 import signal
 import sqlite3
@@ -190,6 +191,11 @@ def test_exec_dry_run_touches_nothing(ccperf: Any) -> None:
         (["run", "aqm", "--cc", "TcpNewReno", "--packets", "p.csv"], "--packets"),
         (["run", "aqm", "--cc", "TcpNewReno", "--stop-time", "1"], "--stop-time"),
         (["run", "aqm", "--cc", "TcpNewReno", "--k", "1", "--stop-time", "0s"], "stop"),
+        (["run", "dumbbell", "--qdisc", "prio"], "PrioQueueDisc has no limit of its own"),
+        (
+            ["exec", "--", re.sub("--qdisc=[A-Za-z]+", "--qdisc=PrioQueueDisc", SHORT)],
+            "--qdisc: PrioQueueDisc has no limit",
+        ),
         (["run", "nothing.toml"], "nothing.toml"),
         (["bench", "TcpNewRno"], "TcpNewReno"),
         (["bench", "TcpNewReno", "--experiments", "aqn"], "aqm"),

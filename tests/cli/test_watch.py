@@ -84,6 +84,7 @@ def test_a_file_that_does_not_run_is_said_and_waited_for(capsys: Captured) -> No
     [
         (["cubic"], "does not change"),
         (["./gone.py:Mine"], "there is no file"),
+        (["./gone.py:Mine:beta=0.5/0.7"], "must be one algorithm"),
         (["./gone.py:Mine", "--against", "prr"], "--against"),
     ],
 )

@@ -70,8 +70,9 @@ def command(
     cc: Annotated[
         str,
         Parameter(
-            help="Algorithms under test, e.g. cubic,bbr; TcpNewReno if not given. Experiments on "
-            "queue disciplines have --qdisc instead, those on load balancers --routing."
+            help="Algorithms under test, e.g. cubic,bbr; if not given the experiment's own (most: "
+            "TcpNewReno). Experiments on queue disciplines have --qdisc instead, those on load "
+            "balancers --routing."
         ),
     ] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",

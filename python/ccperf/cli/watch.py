@@ -130,6 +130,8 @@ def command(
     kind = registry.kind_of(expression.bare(against))
     if kind is None or kind not in KINDS:
         raise UsageError("--against", f"`{against}` is no algorithm that ccperf has")
+    if len(expression.each(name)) > 1:
+        raise UsageError("name", f"`{name}` must be one algorithm")
     own, other = resolve(kind, "name", name), resolve(kind, "--against", against)
     if not names.is_user_code(own):
         raise UsageError("name", f"`{name}` does not change; name your own, as ./mine.py:Mine")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import IPv4Address
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ccperf import _native
+from ccperf.algorithms import registry
 from ccperf.algorithms.user_code import names
 from ccperf.errors import ScenarioError
 from ccperf.experiments.bounds import few_enough
@@ -214,8 +216,20 @@ def _named(name: str) -> AnyAlgorithm:
     return name if is_own else Algorithm(type=name)
 
 
+def _limit(of: Bottleneck) -> dict[str, str]:
+    if of.qlen is None:
+        return {}
+    name = names.declared("qdisc", of.qdisc)
+    if not names.is_user_code(name):
+        with suppress(ValueError):  # the scenario says what there is
+            name = registry.resolve("qdisc", of.qdisc)
+            if "MaxSize" not in registry.parameters("qdisc", name):
+                message = f"{name} has no limit of its own, which the buffer sets; take another"
+                raise ScenarioError([("links[0].forward.qdisc", message)])
+    return {"MaxSize": of.qlen}
+
+
 def _bottleneck(of: Bottleneck, delay: str) -> dict[str, Any]:
-    limit = {} if of.qlen is None else {"MaxSize": of.qlen}
     return {
         "name": BOTTLENECK,
         "ends": (LEFT, RIGHT),
@@ -223,7 +237,7 @@ def _bottleneck(of: Bottleneck, delay: str) -> dict[str, Any]:
         "delay": delay,
         "addresses": ("10.255.255.1", "10.255.255.2"),
         "forward": {
-            "qdisc": {"type": of.qdisc, "attributes": {**limit, **of.qdisc_attributes}},
+            "qdisc": {"type": of.qdisc, "attributes": {**_limit(of), **of.qdisc_attributes}},
             "device_queue": of.device_queue,
             "loss": of.loss,
             "drop": tuple(of.drop),
