@@ -268,6 +268,13 @@ def test_a_longer_run_is_advised_where_that_helps(given: dict[str, str], says: s
     assert says in note.text
 
 
+def test_a_flow_that_stops_at_once_may_run_longer() -> None:
+    given = path({}, stop="2s").scenario.canonical()
+    given["flows"][0].update(start="1s", stop="1s")
+    notes = found(ccperf.simulate(Scenario.model_validate(given)))
+    assert "let it run longer" in notes["nothing"].text
+
+
 @pytest.mark.parametrize(
     ("stop", "interval", "says"),
     [

@@ -16,7 +16,8 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
         until = _known_until(run, flow)
         if ended != ended and until:
             base = int(flow.total("base_rtt_ns"))
-            is_short = until < flow.total("start_ns") + 2 * base
+            lives = min(until, flow.total("stop_ns")) - flow.total("start_ns")
+            is_short = lives < 2 * base
             fix = "let it run longer" if is_short else "its path lets nothing through"
             yield (
                 flow.name,
