@@ -75,11 +75,12 @@ def test_a_file_in_a_folder_is_written_there() -> None:
     own_test_passes(Path("deep/down/test_my_own.py"))
 
 
-@pytest.mark.parametrize("name", ["None", "random", "ccperf", "json.py"])
-def test_what_python_would_mistake_is_refused(
+@pytest.mark.parametrize("name", ["None", "random", "ccperf", "json.py", "Tcb.rs"])
+def test_what_python_or_rust_would_mistake_is_refused(
     capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    """`class None` is no class, and a `random.py` is what others would import."""
+    """`class None` is no class, a `random.py` is what others would import, and Rust has one
+    `Tcb`."""
     assert invoke(["new", "cc", name]) == 2
     assert "choose another name" in capsys.readouterr().err
     assert not [*Path().iterdir()]

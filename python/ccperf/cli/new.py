@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
+from ccperf import data
 from ccperf.cli.options import Json, writable_folder
 from ccperf.cli.output import note, print_json, say
 from ccperf.cli.parameter import Parameter
@@ -47,6 +48,8 @@ def command(
     control = stem.removeprefix("tcp_")
     if language == "kernel":
         stem = _module(kind, control)
+    if language == "rust" and re.search(rf"(?m)^use .*\b{cls}\b", data.text(f"new/{kind}.rs.txt")):
+        raise UsageError("name", f"`{cls}` is what the file uses; choose another name")
     writable_folder(output)
     folder = output / stem if language == "rust" else output
     # The source file, its template, and what is named on a command line.
@@ -124,8 +127,6 @@ def _module(kind: str, control: str) -> str:
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
-    from ccperf import data
-
     text = data.text(f"new/{template}.txt")
     return re.sub("@([A-Za-z]+)@", lambda found: words[found[1]], text)
 
