@@ -1,6 +1,7 @@
 //! How long a transfer takes that has the network to itself.
 
 use ccperf_engine::base::attributes::Attributes;
+use ccperf_engine::base::time::Rate;
 use ccperf_engine::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 use ccperf_schema::lowered::Link;
 
@@ -11,11 +12,12 @@ use ccperf_schema::lowered::Link;
 /// come to those of the links.  So
 ///
 /// ```text
-/// 2 (propagation there and back) + 8 wire(all) / least rate + sum over other links 8 wire(last) / rate
+/// 2 (propagation there and back) + sum over all segments but the last 8 wire / least rate + sum over links 8 wire(last) / rate
 /// ```
 ///
 /// where the wire has, besides the payload, the headers of IP and TCP (with timestamps, if the socket uses
-/// them) and PPP of each segment; the time on each link is rounded down to whole ns.
+/// them) and PPP of each segment; the time of a segment on a link is in whole ns, rounded as links round it: what they
+/// cut off of each is much of a long transfer's last digits.
 pub(super) fn completion_ns(
     bytes: u64,
     socket: &Attributes<'_>,
@@ -62,16 +64,14 @@ impl Segments {
         let &Segments { bytes, each: segment, header, round_trips } = self;
         let segments = bytes.div_ceil(segment);
         let last = bytes - (segments - 1) * segment + header;
-        let all = bytes.saturating_add(segments.saturating_mul(header));
         let delays = path.iter().chain(return_path).map(|&[link, _]| links[link].delay_ns);
         let propagation = delays.sum::<u64>() + added_ns;
-        let rates = path.iter().map(|&[link, side]| links[link].directions[side].rate_bps);
-        let least = rates.clone().min().unwrap_or(u64::MAX);
-        let time = |bytes: u64, rate: u64| {
-            u64::try_from(8_000_000_000 * u128::from(bytes) / u128::from(rate)).unwrap_or(u64::MAX)
-        };
-        // What the last segment takes through all links, less through the slowest one, which has `all`.
-        let others = rates.map(|rate| time(last, rate)).sum::<u64>() - time(last, least);
-        (round_trips * propagation).saturating_add(time(all, least)).saturating_add(others)
+        let rates = path.iter().map(|&[link, side]| Rate(links[link].directions[side].rate_bps));
+        let time =
+            |bytes: u64, rate: Rate| rate.tx_time(u32::try_from(bytes).unwrap_or(u32::MAX)).0;
+        let slowest = rates.clone().min().map_or(0, |least| time(segment + header, least));
+        let all_but_one = (segments - 1).saturating_mul(slowest);
+        let last_one = rates.map(|rate| time(last, rate)).sum::<u64>();
+        (round_trips * propagation).saturating_add(all_but_one).saturating_add(last_one)
     }
 }
