@@ -73,6 +73,17 @@ def test_segments_that_do_not_fit_into_a_packet_are_pointed_out() -> None:
     assert "SegmentSize = 1448" in note.text
 
 
+def test_a_run_that_ends_before_its_first_sample_says_what_is_missing() -> None:
+    for stop, is_said in (("30ms", True), ("31ms", False), ("60ms", False)):
+        result = path(FREE, stop=stop)
+        assert ("unsampled" in found(result)) == is_said
+        assert ("mean_throughput_l4" in result.flow_metrics.get("flow_1", {})) != is_said
+    assert (
+        "sampled every 30ms, and the run ends after 30ms"
+        in found(path(FREE, stop="30ms"))["unsampled"].text
+    )
+
+
 def test_a_run_that_nothing_holds_back_has_no_notes() -> None:
     assert path(FREE, recovery="PrrRfc6937").notes == []
 

@@ -20,6 +20,7 @@ from ccperf.runs.diagnoses import (
     nothing,
     timeout_loop,
     unfilled,
+    unsampled,
     window,
 )
 from ccperf.runs.diagnoses.rule import UNBOUNDED_BYTES, Note, Rule, Run
@@ -34,6 +35,7 @@ RULES: dict[str, Rule] = {
     module.RULE.name: module.RULE
     for module in (
         nothing,
+        unsampled,
         timeout_loop,
         least_rto,
         buffers,
