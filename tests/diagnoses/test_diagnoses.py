@@ -73,6 +73,22 @@ def test_segments_that_do_not_fit_into_a_packet_are_pointed_out() -> None:
     assert "SegmentSize = 1448" in note.text
 
 
+def test_round_trips_that_timestamps_are_too_coarse_for_are_pointed_out() -> None:
+    """Of 40 us and a queue ns-3's sockets say 1 us, as it does."""
+    tcp = {**FREE, "SndBufSize": 200_000}
+    for own, is_said in (
+        ({}, True),
+        ({"Timestamp": "false"}, False),
+        ({"Profile": "linux"}, False),
+    ):
+        flow = {"source": "h_0", "destination": "h_1", "cc": "dctcp", "tcp": {**tcp, **own}}
+        scenario = star(2).scenario([flow], stop_time="5ms", recording={"interval": "1ms"})
+        result = ccperf.simulate(scenario)
+        assert ("coarse-rtt" in found(result)) == is_said
+        assert (result.flow_metrics["flow_1"]["mean_est_qdelay_l4"] < 0) == is_said
+    assert "coarse-rtt" not in found(path({**FREE}))
+
+
 def test_a_run_that_ends_before_its_first_sample_says_what_is_missing() -> None:
     for stop, is_said in (("30ms", True), ("31ms", False), ("60ms", False)):
         result = path(FREE, stop=stop)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.runs.diagnoses import (
     application,
     buffers,
+    coarse_rtt,
     device_queue,
     ecn,
     fragments,
@@ -44,6 +45,7 @@ RULES: dict[str, Rule] = {
         marking_below,
         fragments,
         device_queue,
+        coarse_rtt,
         window,
         application,
     )

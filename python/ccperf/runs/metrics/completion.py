@@ -194,13 +194,13 @@ def mean_slowdown_l4(transfers: Transfers) -> float:
     configured at time 0: 2 x propagation there and back (one to connect; without that one where the
     connection was open, and over RoCE and switches that trim) + the sum over all segments but the
     last of 8 x wire(segment) / least rate of the forward path + the sum over its links of 8 x
-    wire(last segment) / rate, each in whole ns, as on links. The segments are as few as hold the transfer, each with its headers of IP, TCP (timestamps
-    included, if the socket sends them) and PPP. There are no queues and no limits of a window in
-    it. Sources with a rate of their own have no ideal, and no slowdown; neither has a transfer
-    whose ideal time is 0 in whole ns, as that of 59 bytes is on links above 950 Gbps without delay,
-    nor a flow, or any transfer of a workload, for which a balancer may choose among shortest paths
-    that differ in rates or delays, or which it may spread over several that are slower than the
-    links of its hosts.
+    wire(last segment) / rate, each in whole ns, as on links. The segments are as few as hold the
+    transfer, each with its headers of IP, TCP (timestamps included, if the socket sends them) and
+    PPP. There are no queues and no limits of a window in it. Sources with a rate of their own have
+    no ideal, and no slowdown; neither has a transfer whose ideal time is 0 in whole ns, as that of
+    59 bytes is on links above 950 Gbps without delay, nor a flow, or any transfer of a workload,
+    for which a balancer may choose among shortest paths that differ in rates or delays, or which it
+    may spread over several that are slower than the links of its hosts.
     """
     return _mean(transfers.slowdowns)
 
