@@ -170,6 +170,13 @@ def test_a_failure_without_an_end_is_warned_of() -> None:
         written.read(Path("mine.toml"))
 
 
+def test_failures_that_cut_off_together_are_warned_of() -> None:
+    late, early = '{ node = "spine_0", down = "4ms" }', '{ node = "spine_1", down = "3ms" }'
+    Path("mine.toml").write_text(fabric(failures=f"failures = [{late}, {early}]"))
+    with pytest.warns(ScenarioWarning, match=r"failures\[0\]: from 4ms .* nothing reaches `h_"):
+        written.read(Path("mine.toml"))
+
+
 @pytest.mark.parametrize(
     ("qdisc", "attribute", "says"),
     [

@@ -399,7 +399,7 @@ impl Report {
             let (start, end) = (&start_text, units::format_time(end));
             self.add(
                 format!("{path}.start"),
-                format!("{start} is not before stop_time ({end}): the flow would never start"),
+                format!("{start} is not before stop_time ({end}): it would never start"),
             );
         }
         let Some(text) = stop_text else { return };
@@ -413,7 +413,7 @@ impl Report {
             self.add(
                 format!("{path}.stop"),
                 format!(
-                    "{stop} is not after start ({start}); leave stop out for a flow that never stops"
+                    "{stop} is not after start ({start}); leave stop out for one that never stops"
                 ),
             );
         }

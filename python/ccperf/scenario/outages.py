@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf import _native
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -11,17 +13,21 @@ if TYPE_CHECKING:
 
 
 def for_good(scenario: Scenario) -> list[str]:
-    """A sentence for each failure without an end that leaves ends of flows without a way."""
+    """A sentence for each failure without an end that leaves ends of flows without a way.
+
+    Of several the later one is named, and only what it cuts off besides.
+    """
     found = []
-    for i, failure in enumerate(scenario.failures):
-        if failure.up is not None:
-            continue
-        down = {failure.link, failure.node}
-        links = [
-            link.ends for link in scenario.links if not down & {link.name, *link.ends} - {None}
-        ]
+    lasting = [(i, failure) for i, failure in enumerate(scenario.failures) if failure.up is None]
+    lasting.sort(key=lambda each: _native.parse_time(each[1].down))
+    down: set[str | None] = set()
+    cut_off: set[str] = set()
+    for i, failure in lasting:
+        down |= {failure.link, failure.node} - {None}
+        links = [link.ends for link in scenario.links if not down & {link.name, *link.ends}]
         largest = _largest_part(scenario.nodes, links)
-        lost = [node for node in _ends(scenario) if node not in largest]
+        lost = [node for node in _ends(scenario) if node not in largest | cut_off]
+        cut_off.update(lost)
         if lost:
             more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
             who = ", ".join(f"`{node}`" for node in lost[:3]) + more
