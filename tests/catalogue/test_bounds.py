@@ -33,6 +33,14 @@ ROOM = 4_000_000_000
             "spines: `3` cannot be halved for parallel_links; an even number",
         ),
         (
+            "load_balancing --condition slow_links --leaves 2 --spines 1",
+            "slow.share: 0.2 of 2 links rounds to none; take more leaves or spines",
+        ),
+        (
+            "load_balancing --condition flapping --arrivals 5ms",
+            "arrivals: `5ms` end before the link is down first, after 5ms",
+        ),
+        (
             "all_reduce --leaves 3 --servers 2 --algorithm halving_doubling",
             "leaves: 3 times 2 servers are 6, no power of two, which halving and doubling needs",
         ),

@@ -31,11 +31,17 @@ class SlowLinks(NamedTuple):
         """The links, some of them slow.
 
         Raises:
-            ScenarioError: if the share is not from 0 to 1.
+            ScenarioError: if the share is not from 0 to 1, or above 0 and of so few links that it
+                is none.
         """
         if not 0 <= self.share <= 1:
             raise ScenarioError([("slow.share", f"{self.share} is not a share from 0 to 1")])
         count = round(self.share * len(links))
+        if self.share and not count:
+            message = (
+                f"{self.share} of {len(links)} links rounds to none; take more leaves or spines"
+            )
+            raise ScenarioError([("slow.share", message)])
         chosen = set(random.Random(self.seed).sample(range(len(links)), count))
         return [
             {**link, "rate": self.rate} if i in chosen else link for i, link in enumerate(links)

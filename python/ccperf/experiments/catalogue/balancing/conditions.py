@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
     from ccperf.experiments.topologies import Fabric, SlowLinks
@@ -41,6 +42,9 @@ def _flapping(fabric: Fabric, until: int) -> dict[str, Any]:
     """One link is down every other 5 ms."""
     half = _native.parse_time(FLAPPING) // 2
     times = range(half, until, 2 * half)
+    if not times:
+        given, first = _native.format_time(until), _native.format_time(half)
+        raise UsageError("arrivals", f"`{given}` end before the link is down first, after {first}")
     down = [fabric.failure("leaf_0-spine_0", f"{at}ns", f"{at + half}ns") for at in times]
     return {"failures": down}
 
