@@ -159,6 +159,9 @@ def test_the_figure_shows_ways_and_imbalance() -> None:
         "right",
     ]
     assert "paths" in figures.drawable(scenario, recording)
+    # Four times 300 kB over 200 Mbps take 48 ms and some, of a run of 200: time ends with them.
+    assert 50 <= imbalance.x.upper == ways.x.upper < 100
+    assert all(series.x[-1] == ways.x.upper for series in ways.series)
 
 
 def test_a_run_with_one_way_has_no_such_figure() -> None:

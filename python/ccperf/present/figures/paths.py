@@ -25,14 +25,15 @@ def paths(scenario: Scenario, recording: Recording) -> Figure | None:
 
     A way is the links between switches that packets take, named by the switches in between; a flow
     stays on its level until a packet takes another way. Imbalance is the largest less the least
-    utilisation of the links that are parallel at a switch, over their mean, in each interval.
+    utilisation of the links that are parallel at a switch, over their mean, in each interval. Time
+    ends when nothing more is sent over sampled links.
     """
     followed = _followed(recording)
     links = LinkSeries(scenario, recording)
     groups = links.parallel if links.time.size else []
     if not followed and not groups:
         return None
-    time = Axis("Time", "ms", lower=0, upper=_native.parse_time(scenario.stop_time) / 1e6)
+    time = Axis("Time", "ms", lower=0, upper=_end(scenario, links, followed))
     names = recording.flows.strings("name")
     panels, subjects = [], []
     if followed and recording.ways:
@@ -55,6 +56,16 @@ def paths(scenario: Scenario, recording: Recording) -> Figure | None:
         panels=tuple(panels),
         subjects=tuple(subjects),
     )
+
+
+def _end(
+    scenario: Scenario, links: LinkSeries, followed: dict[int, tuple[Floats, Floats]]
+) -> float:
+    """Return the last time at which something was sent or took another way, in ms."""
+    sent = np.flatnonzero(np.nan_to_num(links.sending_rate_l1).any(axis=1))
+    if not sent.size:
+        return _native.parse_time(scenario.stop_time) / 1e6
+    return float(max(links.time[sent[-1]] * 1e3, *(when[-1] for when, _ in followed.values()), 0))
 
 
 def _followed(recording: Recording) -> dict[int, tuple[Floats, Floats]]:
