@@ -17,6 +17,7 @@ from ccperf.base.outputs import stem
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.experiments import catalogue
+from ccperf.experiments.topologies import star
 from ccperf.present.exporters import EXPORTERS, export, tidy
 from ccperf.runs import backends
 from ccperf.runs.result import Result
@@ -261,6 +262,49 @@ def test_a_run_that_ends_before_its_first_sample_can_be_exported(name: str, tmp_
     scenario = catalogue.get("aqm").scenario("TcpNewReno", stop_time="20ms", k="1")
     short = Result.of(scenario, engine.simulate(scenario), engine)
     json.loads(written(name, short, tmp_path).read_text())
+
+
+@pytest.mark.parametrize("name", ["flent", "iperf3", "qlog"])
+def test_sampled_transfers_of_workloads_can_be_exported(name: str, tmp_path: Path) -> None:
+    engine = backends.get("native")
+    scenario = star(2).scenario(
+        [],
+        stop_time="20ms",
+        stacks=[{"name": "dc", "profile": "datacentre"}],
+        workloads=[
+            {
+                "name": "w",
+                "stack": "dc",
+                "arrivals": {"type": "Times", "times": ["1ms", "2ms"]},
+                "sizes": {"type": "Constant", "bytes": "1MB"},
+            }
+        ],
+        recording={"interval": "1ms", "flows": ["w"]},
+    )
+    text = written(name, Result.of(scenario, engine.simulate(scenario), engine), tmp_path)
+    found = json.loads(text.read_text())
+    if name == "iperf3":
+        assert found["start"]["test_start"]["num_streams"] == 2
+        assert found["end"]["sum_received"]["bytes"] == 2_000_000
+        assert found["end"]["sender_tcp_congestion"] == "TcpDctcp"
+    elif name == "flent":
+        assert len(found["results"]) == 2 * len(("throughput", "rtt", "cwnd"))
+    else:
+        assert [trace["title"] for trace in found["traces"]] == ["w_1", "w_2"]
+
+
+@pytest.mark.parametrize("name", ["flent", "iperf3", "qlog"])
+def test_what_has_flows_over_time_refuses_a_run_that_samples_none(
+    name: str, result: Result, tmp_path: Path
+) -> None:
+    engine = backends.get("native")
+    scenario = catalogue.get("load_balancing").scenario(
+        "ecmp", leaves=2, spines=2, servers=2, arrivals="5ms"
+    )
+    none = Result.of(scenario, engine.simulate(scenario), engine)
+    with pytest.raises(UsageError, match=f"run {none.id} samples none"):
+        export(name, [result, none], tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command_exports_runs_or_all(

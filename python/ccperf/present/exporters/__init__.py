@@ -6,6 +6,7 @@ One file per format; its function is registered by `@exporter` and then known to
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 # isort: off
@@ -48,9 +49,10 @@ def export(name: str, results: Iterable[Result], folder: Path) -> list[Path]:
         may_write(path, exporter.kind, "--output")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for result, path in targets:
-            with whole(path) as draft:
-                exporter.write(result, draft)
+        # All or none: a run that the format cannot show leaves no files of those before it.
+        with ExitStack() as drafts:
+            for result, path in targets:
+                exporter.write(result, drafts.enter_context(whole(path)))
     except OSError as error:
         raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return [path for _, path in targets]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccperf.present.exporters.registry import exporter
-from ccperf.runs.metrics import FlowSeries
+from ccperf.present.exporters.sampled import sampled
 
 if TYPE_CHECKING:
     from ccperf.runs.result import Result
@@ -22,9 +22,7 @@ EPOCH = datetime(2000, 1, 1, tzinfo=timezone.utc)
 @exporter("flent", b"{")
 def flent(result: Result, path: Path) -> None:
     """The flows as those of Flent's test `tcp_nup`: throughput, RTT and window over time."""
-    flows = FlowSeries(result.scenario, result.recording)
-    every = result.scenario.canonical()["flows"]
-    described = [every[position] for position in flows.positions]
+    flows = sampled(result)
     results: dict[str, list[float | None]] = {}
     meta: dict[str, dict[str, Any]] = {}
     for number in range(len(flows.names)):
@@ -38,8 +36,8 @@ def flent(result: Result, path: Path) -> None:
                 None if np.isnan(value) else value for value in values.tolist()
             ]
             meta[name + suffix] = {"UNITS": units}
-        if "cc" in described[number]:
-            meta[name]["CONG_CONTROL"] = described[number]["cc"]["type"]
+        if algorithm := flows.algorithms[number]:
+            meta[name]["CONG_CONTROL"] = algorithm
     x_values = flows.time.tolist()
     start = EPOCH.timestamp()
     step = x_values[0] if x_values else 0.0
@@ -51,7 +49,7 @@ def flent(result: Result, path: Path) -> None:
             "NOTE": f"ccperf {result.provenance.ccperf_version}, run {result.id}",
             "TIME": _time(0.0),
             "T0": _time(0.0),
-            "HOST": described[0]["destination"] if described else "",
+            "HOST": flows.senders[0].get("destination", ""),
             "LOCAL_HOST": "ccperf",
             "LENGTH": x_values[-1] if x_values else 0.0,
             "TOTAL_LENGTH": x_values[-1] if x_values else 0.0,

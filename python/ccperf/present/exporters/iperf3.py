@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccperf.present.exporters.registry import exporter
-from ccperf.runs.metrics import FlowSeries
+from ccperf.present.exporters.sampled import sampled
 
 if TYPE_CHECKING:
     from ccperf.runs.result import Result
@@ -22,14 +22,12 @@ def iperf3(result: Result, path: Path) -> None:
     What a simulation does not have (processor load, RTT variance) is 0, as iperf3 prints it where
     the system does not tell.
     """
-    flows = FlowSeries(result.scenario, result.recording)
-    every = result.scenario.canonical()["flows"]
-    described = [every[position] for position in flows.positions]
+    flows = sampled(result)
     samples = result.recording.flow_samples
     count = len(flows.names)
 
     def matrix(column: str) -> Any:
-        return np.asarray(samples.array(column), dtype=float).reshape(-1, max(count, 1))
+        return np.asarray(samples.array(column), dtype=float).reshape(-1, count)
 
     times = matrix("time_ns")[:, 0] / 1e9
     sent, received = matrix("sent_bytes"), matrix("received_bytes")
@@ -62,29 +60,29 @@ def iperf3(result: Result, path: Path) -> None:
         }
         for flow in range(count)
     ]
-    over_tcp = [flow for flow in described if "cc" in flow]
-    algorithms = ",".join(dict.fromkeys(flow["cc"]["type"] for flow in over_tcp))
+    algorithms = ",".join(dict.fromkeys(filter(None, flows.algorithms)))
     document = {
         "start": {
             "connected": [
                 {
                     "socket": number,
-                    "local_host": flow["source"],
-                    "local_port": flow["source_port"],
-                    "remote_host": flow["destination"],
-                    "remote_port": flow["destination_port"],
+                    # Of transfers of workloads nobody has written the ends.
+                    "local_host": flow.get("source", ""),
+                    "local_port": flow.get("source_port", 0),
+                    "remote_host": flow.get("destination", ""),
+                    "remote_port": flow.get("destination_port", 0),
                 }
-                for number, flow in enumerate(described, start=1)
+                for number, flow in enumerate(flows.senders, start=1)
             ],
             "version": f"ccperf {result.provenance.ccperf_version}",
             "system_info": f"ccperf run {result.id}: {result.title}",
             "timestamp": {"time": "Sat, 01 Jan 2000 00:00:00 GMT", "timesecs": 946684800},
             "connecting_to": {
-                "host": described[0]["destination"] if count else "",
-                "port": described[0]["destination_port"] if count else 0,
+                "host": flows.senders[0].get("destination", ""),
+                "port": flows.senders[0].get("destination_port", 0),
             },
             "cookie": result.id,
-            "tcp_mss_default": int(flows.segment_bytes[0]) if count else 0,
+            "tcp_mss_default": int(flows.segment_bytes[0]),
             "test_start": {
                 "protocol": "TCP",
                 "num_streams": count,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccperf.present.exporters.registry import exporter
-from ccperf.runs.metrics import FlowSeries
+from ccperf.present.exporters.sampled import sampled
 
 if TYPE_CHECKING:
     from ccperf.runs.result import Result
@@ -21,7 +21,7 @@ def qlog(result: Result, path: Path) -> None:
 
     An event has those values that changed since the grid's point before, as the schema asks for.
     """
-    flows = FlowSeries(result.scenario, result.recording)
+    flows = sampled(result)
     samples = result.recording.flow_samples
     count = len(flows.names)
     columns = {
@@ -31,7 +31,7 @@ def qlog(result: Result, path: Path) -> None:
         "ssthresh": _matrix(samples.array("ssthresh_bytes"), count),
         "pacing_rate": _matrix(samples.array("pacing_rate_bps"), count),
     }
-    times = _matrix(samples.array("time_ns"), count)[:, 0] / 1e6 if count else np.array([])
+    times = _matrix(samples.array("time_ns"), count)[:, 0] / 1e6
     document = {
         "qlog_version": "0.3",
         "qlog_format": "JSON",
@@ -56,7 +56,7 @@ def qlog(result: Result, path: Path) -> None:
 
 
 def _matrix(values: Any, count: int) -> Any:
-    return np.asarray(values, dtype=float).reshape(-1, count) if count else np.empty((0, 0))
+    return np.asarray(values, dtype=float).reshape(-1, count)
 
 
 def _events(times: list[float], columns: dict[str, Any]) -> list[dict[str, Any]]:

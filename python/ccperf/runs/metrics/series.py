@@ -74,7 +74,8 @@ class FlowSeries:
         #: Whether every flow of the run is one of them.
         self.is_complete = len(self.positions) == len(names)
         self.names = [names[i] for i in self.positions]
-        senders = [
+        #: What the scenario says of each: of transfers of workloads it is their stack that says it.
+        self.senders = senders = [
             described[i] if i < len(described) else _stack_of(names[i], canonical)
             for i in self.positions
         ]
