@@ -88,6 +88,21 @@ def test_queue_disciplines_with_a_publication_have_it() -> None:
         assert keys or re.search(r"tc-|ccperf", spec["source"]), name
 
 
+def test_load_balancers_with_a_publication_have_it_and_are_cited() -> None:
+    for name, spec in registry.algorithms("routing").items():
+        keys = entries("routing", name)
+        assert set(keys) <= bibliography().keys(), name
+        assert bool(keys) == bool(re.search(r"et al\.|RFC", spec["source"])), name
+    engine = backends.get("native")
+    for scheme, cited in (("conga", r"conga~\cite{conga}"), ("random", "random")):
+        scenario = catalogue.get("load_balancing").scenario(
+            scheme, leaves=2, spines=2, servers=2, arrivals="5ms"
+        )
+        found = cite(Result.of(scenario, engine.simulate(scenario), engine))
+        assert f"{cited} chose among shortest paths" in found.paragraph
+        assert ("CONGA" in found.bibtex) == (scheme == "conga")
+
+
 def test_experiments_after_a_paper_have_it() -> None:
     for name, experiment in catalogue.EXPERIMENTS.items():
         assert set(of_experiment(name)) == set(experiment.papers) <= bibliography().keys(), name

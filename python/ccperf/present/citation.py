@@ -59,6 +59,8 @@ _SOURCES = {
     "presto": "presto",
     "flowbender": "flowbender",
     "clove": "clove",
+    "plb": "plb",
+    "reps": "reps",
     "xpath": "xpath",
     "Dcqcn": "dcqcn",
     "DcqcnMlx5": "hpcc",
@@ -156,6 +158,8 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         spec = registry.algorithms("cc").get(expression.bare(name))
         if spec and (text := registry.likeness(spec)):
             sentences.append(f"{_latex(name)}: {_in_latex(text)}")
+    if (routing := scenario.get("routing")) and routing["type"] != "static":
+        sentences.append(_routing(routing, named))
     bottlenecks = sorted(set(result.recording.flows.strings("bottleneck")))
     if len(bottlenecks) <= _FEW:
         sentences += [_bottleneck(scenario, name, named) for name in bottlenecks]
@@ -226,6 +230,13 @@ def _bottleneck(scenario: Mapping[str, Any], direction: str, named: Any) -> str:
     return f"{text}, with {named('qdisc', qdisc['type'])}" + (
         f" ({settings})." if settings else "."
     )
+
+
+def _routing(routing: Mapping[str, Any], named: Any) -> str:
+    """Who chose the paths of packets."""
+    settings = ", ".join(f"{_latex(k)} = {_latex(v)}" for k, v in routing["attributes"].items())
+    name = named("routing", expression.bare(routing["type"]))
+    return f"{name} chose among shortest paths" + (f" ({settings})." if settings else ".")
 
 
 def _ports(scenario: Mapping[str, Any], named: Any) -> str:
