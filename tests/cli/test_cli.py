@@ -453,6 +453,13 @@ def test_help_and_list_load_nothing_heavy(words: list[str]) -> None:
     assert done.stdout
 
 
+def test_the_help_of_list_names_all_that_it_lists() -> None:
+    from ccperf.cli import list as listing
+
+    said = str(listing.command.__doc__)
+    assert [kind for kind in things.KINDS if not re.search(rf"\b{kind}\b", said)] == []
+
+
 #: Of the programs of the published ccperf.
 PARTS = ("build", "options", "parse", "run", "traffic")
 

@@ -29,8 +29,8 @@ def command(
     Parameters
     ----------
     kind
-        experiments, cc, qdisc, recovery, routing, rate_control, topologies, workloads, metrics,
-        figures, backends or profiles.
+        experiments, cc, qdisc, recovery, routing, rate_control, trimming, topologies, workloads,
+        metrics, figures, backends or profiles.
     """
     if kind not in things.KINDS:
         raise UsageError("kind", unknown("kind", kind, things.KINDS))
