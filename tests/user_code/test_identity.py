@@ -56,6 +56,18 @@ def test_newreno_is_the_built_in_one(
     assert list(other.flows["segments_sent"]) != list(built_in.flows["segments_sent"])
 
 
+def test_a_window_may_be_a_whole_number_of_numpy_s(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import ccperf\nimport numpy as np\n\nclass Mine(ccperf.CongestionControl):\n"
+        "    def ssthresh(self, tcb, flight):\n"
+        "        return np.maximum(np.int64(flight) // 2, 2 * tcb.segment_size)\n"
+    )
+    built_in, trace = run(scenario("TcpNewReno"), tmp_path, "built-in")
+    recording, my_trace = run(scenario(f"{tmp_path}/mine.py:Mine"), tmp_path, "numpy")
+    assert_same(built_in, recording)
+    assert my_trace == trace
+
+
 CPP = """\
 #include <ccperf.h>
 #include <algorithm>

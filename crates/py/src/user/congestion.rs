@@ -210,12 +210,12 @@ impl Answer for () {
 /// A window in bytes.
 impl Answer for u32 {
     fn of(given: &Bound<'_, PyAny>, name: &str, segment_size: u32) -> Result<u32, String> {
-        let whole = given
-            .cast::<PyInt>()
-            .map_err(|_| format!("it returned {given}, not a whole number of bytes: int(...)"))?;
-        let number = whole
-            .extract()
-            .map_err(|_| format!("it returned {given} B, and a window has 0 to {} B", u32::MAX))?;
+        let number = given.extract().map_err(|error: PyErr| {
+            if error.is_instance_of::<PyOverflowError>(given.py()) {
+                return format!("it returned {given} B, and a window has 0 to {} B", u32::MAX);
+            }
+            format!("it returned {given}, not a whole number of bytes: int(...)")
+        })?;
         window(name, number, segment_size)
     }
 }
