@@ -55,6 +55,14 @@ def sources(file: str) -> set[str]:
     return set(re.findall(r'sourceAddress="([\d.]+)"', Path(file).read_text()))
 
 
+def test_a_word_in_another_case_is_another_discipline_and_a_note_says_so() -> None:
+    """CoDel with ns-3's defaults drops after 5 ms where the program's marks after 10 us."""
+    for word, is_said in (("CoDel", True), ("codel", True), ("CODEL", False), ("red", True)):
+        assert (f"--AQM={word} is" in warnings(f"{SHORT_TRACK} --AQM={word}")) == is_said
+    said = "--AQM=CoDel is CoDelQueueDisc; the program's word is CODEL, for MarkingCoDelQueueDisc"
+    assert said in warnings(f"{SHORT_TRACK} --AQM=CoDel")
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("form", ["{}", "./waf --run '{}'", './waf --run "{} --help"'])
 def test_every_form_is_read(name: str, form: str) -> None:

@@ -50,10 +50,19 @@ class Marking:
         return defaults.qdisc(name, MaxSize=limit, **own)
 
     def notes(self, values: Values) -> list[str]:
-        """Options that were given and are those of another discipline."""
-        used = set(self.thresholds.get(self._name(values), {}).values())
+        """Options that were given and are those of another discipline, and a word of the program's
+        that another case makes one of ours.
+        """
+        given, name = values["AQM"], self._name(values)
+        used = set(self.thresholds.get(name, {}).values())
         of_others = {o for options in self.thresholds.values() for o in options.values()} - used
-        return [
+        meant = next((word for word in WORDS if word.lower() == given.lower()), given)
+        notes = []
+        if WORDS.get(meant, name) != name:
+            notes.append(
+                f"--AQM={given} is {name}; the program's word is {meant}, for {WORDS[meant]}"
+            )
+        return notes + [
             f"--{option} has no effect with --AQM={values['AQM']}"
             for option in values.given
             if option in of_others
