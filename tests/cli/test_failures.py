@@ -41,7 +41,7 @@ def test_bench_goes_on_with_the_others_and_says_what_was_skipped(
     assert failed in (3, 4)
     (again,) = [line for line in err.splitlines() if "again: ccperf run aqm" in line]
     # The longest runs begin.
-    assert "--cc bad.py:Bad --k 10 --qdisc FifoQueueDisc" in again
+    assert f"--cc {Path.cwd()}/bad.py:Bad --k 10 --qdisc FifoQueueDisc" in again
     assert again.endswith("--stop-time 100ms --db benchmark_Bad.db")
     assert f"{12 - failed} runs not begun: the first {failed} all failed alike" in err
     assert "bad.py:Bad: no run finished, nothing stored" in out

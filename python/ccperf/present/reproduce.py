@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms import roles
-from ccperf.algorithms.user_code.names import as_stored
+from ccperf.algorithms.user_code.names import as_stored, label
 from ccperf.base import expression
 from ccperf.errors import CcperfError
 from ccperf.experiments.catalogue import NAMED, Experiment, PublishedExperiment
@@ -32,7 +32,17 @@ def reproduce(result: Result) -> str | None:
 def reproduce_point(
     name: str | None, parameters: Mapping[str, Any], scenario: Scenario, backend: str
 ) -> str | None:
-    """The same for a point of the experiment `name` that has no result, or not yet."""
+    """The same for a point of the experiment `name` that has no result, or not yet.
+
+    Its scenario knows where users' algorithms are, as a stored one does not.
+    """
+    places = {label(place): place for place in scenario.user_code}
+
+    def placed(value: Any) -> Any:
+        bare, attributes = expression.cut(str(value))
+        return places[bare] + attributes if bare in places else value
+
+    parameters = {name: placed(value) for name, value in parameters.items()}
     if (found := _point(name, parameters, scenario)) is None:
         return None
     experiment, cc, given = found
