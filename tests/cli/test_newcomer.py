@@ -204,6 +204,20 @@ def test_parameters_name_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "CoDelQueueDisc" in capsys.readouterr().out
 
 
+def test_what_is_under_test_has_the_option_that_ran_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["--qdisc", "SP,DWRR", "--short", "5", "--db", "x.db"]
+    assert invoke(["run", "schedulers", *words]) == 0
+    capsys.readouterr()
+    for choice in (["--qdisc", "SP"], ["--at", "qdisc=SP"], ["--cc", "SP"]):
+        assert invoke(["runs", *choice, "--db", "x.db", "--json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)
+        assert row["parameters"]["aut"] == "StrictPriorityQueueDisc"
+    assert invoke(["plot", "--qdisc", "SP", "--db", "x.db", "--figure", "completion_times"]) == 0
+    assert invoke(["runs", "--routing", "ecmp", "--db", "x.db"]) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

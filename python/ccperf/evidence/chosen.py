@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccperf import _native
-from ccperf.algorithms import registry
+from ccperf.algorithms import registry, roles
 from ccperf.algorithms.user_code import content
 from ccperf.algorithms.user_code.names import as_stored, is_user_code, label, short
 from ccperf.base import expression
 from ccperf.errors import UsageError, suggestion, unknown
 from ccperf.evidence import cells, versions
 from ccperf.experiments import grid
+from ccperf.experiments.catalogue import NAMED
 from ccperf.runs.metrics import METRICS, named
 from ccperf.store import Store
 
@@ -167,7 +168,7 @@ class Choice:
         experiments: dict[str, None] = {}
         for row in rows:
             experiments[_experiment(row)] = None
-            for name, value in row.parameters.items():
+            for name, value in _described(_experiment(row), row.parameters).items():
                 there.setdefault(name, {})[str(value)] = None
         where = ", ".join(map(str, databases))
         for name in self.experiments if experiments else ():
@@ -180,6 +181,15 @@ class Choice:
             if there[name].keys().isdisjoint(values):
                 message = unknown(f"value of {name}", values[0], there[name])
                 raise UsageError(self.options[name], message)
+
+
+def _described(
+    experiment: str, parameters: Mapping[str, object], tested: str | None = None
+) -> dict[str, object]:
+    """A point's parameters, and what is under test by its option, if that is not `cc`."""
+    kind = NAMED[experiment].kind if experiment in NAMED else "cc"
+    tested = tested or roles.under_test(parameters)
+    return {**parameters, **({kind: tested} if tested and kind != "cc" else {})}
 
 
 def _experiment(row: RunRow) -> str:
@@ -233,7 +243,10 @@ def choose(
     return [
         cell
         for cell in cells.gather(found)
-        if choice.fits(cell.point.experiment, dict(cell.point.parameters))
+        if choice.fits(
+            cell.point.experiment,
+            _described(cell.point.experiment, dict(cell.point.parameters), cell.algorithm),
+        )
         and (not names or cell.algorithm in names)
     ]
 
@@ -269,7 +282,7 @@ def rows(
     return [
         (path, row)
         for (path, row), name in zip(found, names, strict=True)
-        if choice.fits(_experiment(row), row.parameters)
+        if choice.fits(_experiment(row), _described(_experiment(row), row.parameters))
         and (not cc or name in meant or (not newest and not meant.isdisjoint(row.cc)))
     ]
 
