@@ -331,3 +331,12 @@ def test_nothing_has_arrived_as_far_as_is_known(stop: str, interval: str, says: 
 )
 def test_rates_have_the_unit_of_the_link(carried: float, offered: float, said: str) -> None:
     assert unfilled.of(carried, offered) == said
+
+
+def test_a_port_without_a_queue_below_its_discipline_is_not_told_to_shorten_it() -> None:
+    """NDP's receiver asks for what its link carries: nothing waits, and there is no such queue."""
+    result = ccperf.run("permutation", transport="ndp", leaves=2, servers=2, stop_time="3ms")
+    (link,) = result.link_metrics.values()
+    assert link["mean_utilization_l1"] > 90
+    assert link["mean_sojourn_l2"] == 0
+    assert "device-queue" not in found(result)

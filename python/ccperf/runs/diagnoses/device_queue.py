@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ccperf.runs.diagnoses.rule import Rule, Run
 
@@ -11,7 +12,15 @@ _FULL = 90
 
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
+    below = {
+        f"{link['name']}_{side}"
+        for link in run.scenario["links"]
+        for side in ("forward", "reverse")
+        if _has_room(link, side)
+    }
     for direction, metrics in run.links.items():
+        if direction not in below:
+            continue
         is_full = metrics.get("mean_utilization_l1", 0) > _FULL
         if is_full and metrics.get("mean_sojourn_l2", 1) == 0:
             yield (
@@ -20,6 +29,14 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
                 'device queue below it; `device_queue = "1p"` makes them wait where the discipline '
                 "sees them",
             )
+
+
+def _has_room(link: Mapping[str, Any], side: str) -> bool:
+    """Whether packets wait below a port's discipline; not where ports pause or cut packets."""
+    port = link[side]
+    pauses = link["forward"].get("pfc") or link["reverse"].get("pfc")
+    cuts = port["qdisc"] and port["qdisc"]["type"] == "NdpQueueDisc"
+    return port["device_queue"] != "1p" and not pauses and not cuts
 
 
 RULE = Rule(
