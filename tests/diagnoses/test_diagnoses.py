@@ -67,6 +67,23 @@ def test_a_device_queue_of_one_packet_cannot_be_shorter() -> None:
     assert "marking-below" not in found(ccperf.run("dumbbell", qdisc="TCN", stop_time="1s"))
 
 
+def test_a_port_that_pauses_has_no_device_queue_to_point_out() -> None:
+    tcn = {"type": "TcnQueueDisc", "attributes": {"Threshold": "48us"}}
+    written = (
+        star(2, port=SwitchPort(tcn, "100p"))
+        .scenario(
+            [{"source": "h_0", "destination": "h_1", "stack": "dc"}],
+            stop_time="2ms",
+            stacks=[{"name": "dc", "profile": "datacentre"}],
+        )
+        .canonical()
+    )
+    assert "marking-below" in found(ccperf.simulate(Scenario.model_validate(written)))
+    for link in written["links"]:
+        link["forward"]["pfc"] = {"xoff": "60kB"}
+    assert "marking-below" not in found(ccperf.simulate(Scenario.model_validate(written)))
+
+
 def test_segments_that_do_not_fit_into_a_packet_are_pointed_out() -> None:
     note = found(path({**FREE, "SegmentSize": 8948}))["fragments"]
     assert "cuts into 7 packets" in note.text

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from ccperf.runs.diagnoses.rule import Rule, Run
+from ccperf.runs.diagnoses.rule import Rule, Run, has_device_queue
 
 #: Per cent of a link's rate from which on it is full.
 _FULL = 90
@@ -16,7 +15,7 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
         f"{link['name']}_{side}"
         for link in run.scenario["links"]
         for side in ("forward", "reverse")
-        if _has_room(link, side)
+        if has_device_queue(link, side)
     }
     for direction, metrics in run.links.items():
         if direction not in below:
@@ -29,14 +28,6 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
                 'device queue below it; `device_queue = "1p"` makes them wait where the discipline '
                 "sees them",
             )
-
-
-def _has_room(link: Mapping[str, Any], side: str) -> bool:
-    """Whether packets wait below a port's discipline; not where ports pause or cut packets."""
-    port = link[side]
-    pauses = link["forward"].get("pfc") or link["reverse"].get("pfc")
-    cuts = port["qdisc"] and port["qdisc"]["type"] == "NdpQueueDisc"
-    return port["device_queue"] != "1p" and not pauses and not cuts
 
 
 RULE = Rule(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ccperf import _native
 from ccperf.algorithms import registry
-from ccperf.runs.diagnoses.rule import Rule, Run, microseconds
+from ccperf.runs.diagnoses.rule import Rule, Run, has_device_queue, microseconds
 
 #: Of a full packet on the wire, PPP header included.
 _PACKET_BYTES = 1502
@@ -20,8 +20,9 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
             rate = _native.parse_rate(port.get("rate") or link["rate"])
             threshold = _threshold(port.get("qdisc"), rate)
             held = _bytes(port["device_queue"]) * 8e9 / rate
-            # A shorter one there is not.
-            if threshold is not None and held > threshold and port["device_queue"] != "1p":
+            if not has_device_queue(link, direction):
+                continue
+            if threshold is not None and held > threshold:
                 yield (
                     f"{link['name']}_{direction}",
                     f"marks above {microseconds(threshold)} in its queue discipline, over a device "

@@ -131,6 +131,14 @@ class Run:
         return samples.array(column)[is_its]
 
 
+def has_device_queue(link: Mapping[str, Any], side: str) -> bool:
+    """Whether packets wait below a port's discipline; not where ports pause or cut packets."""
+    port = link[side]
+    pauses = link["forward"].get("pfc") or link["reverse"].get("pfc")
+    cuts = (port["qdisc"] or {}).get("type") == "NdpQueueDisc"
+    return port["device_queue"] != "1p" and not pauses and not cuts
+
+
 @cache
 def _defaults() -> dict[str, str]:
     return {param["ns3"]: param["default"] for param in registry.tables()["socket"]["params"]}
