@@ -159,8 +159,8 @@ present.citation       : algorithms.registry algorithms.releases base.expression
 evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.columns base.expression base.libraries base.outputs base.wording
                          errors experiments.catalogue experiments.grid present.figures
-                         present.notebook runs.metrics runs.result scenario.chance
-                         scenario.differences store
+                         present.notebook runs.metrics runs.result scenario.canonical
+                         scenario.chance scenario.differences store
 present.exporters      : _native algorithms.roles base.outputs errors runs.backends
                          runs.flow_monitor runs.metrics runs.result scenario.canonical store
 store                  : _native algorithms.roles algorithms.user_code base.outputs errors

@@ -44,7 +44,7 @@ def test_jitter_leaves_the_rest_of_a_scenario_as_it_is(name: str) -> None:
     assert repeated.starts or repeated.differs_in_seed_only or experiment.draws_starts
     for seed, found in zip(range(7, 20), repeated.points(), strict=True):
         expected = experiment.scenario("TcpBbr", **point, seed=seed)
-        assert found.scenario.canonical_text() == expected.canonical_text()
+        assert found.scenario.canonical() == expected.canonical()
         assert found.scenario.lowered() == expected.lowered()
         assert found.scenario == expected
         identity = found.identity(backend, Contents())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.runs import backends
 from ccperf.runs.metrics import compute
-from ccperf.runs.result import Identity, canonical_json, provenance
+from ccperf.runs.result import Identity, provenance
 from ccperf.scenario.canonical import Canonical, Runnable
 from ccperf.store.packing import PackedRun, packed
 
@@ -33,7 +33,7 @@ class Job:
     user_code: Mapping[str, str] = field(default_factory=dict)
     experiment: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    #: The hash of the scenario, if it costs little to have: to find it out takes 0.1 ms.
+    #: The hash of the scenario; empty: found out when it is asked for.
     scenario_hash: str = ""
     #: What `scenario` was written of: it saves reading where the job was made, and stays there.
     made_of: Scenario | None = field(default=None, repr=False, compare=False)
@@ -47,14 +47,12 @@ class Job:
         """The job that makes the run of a point."""
         return cls(
             id=identity.id,
-            scenario=point.seeds.text(point.scenario)
-            if point.seeds
-            else canonical_json(point.scenario.parsed),
+            scenario=point.alike.text(point.scenario),
             backend=backend.name,
             user_code=dict(identity.user_code),
             experiment=point.experiment,
             parameters=dict(point.parameters),
-            scenario_hash=point.seeds.hash(point.scenario) if point.seeds else "",
+            scenario_hash=point.alike.hash(point.scenario),
             made_of=point.scenario,
         )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ccperf.algorithms.user_code.names import labelled
 from ccperf.campaign.seeds import Seeds
-from ccperf.runs.result import identify, title
+from ccperf.runs.result import title
 from ccperf.scenario.chance import draws
 
 if TYPE_CHECKING:
@@ -35,11 +36,14 @@ class Point:
         """Call users' algorithms by their labels: parameters are stored and published."""
         object.__setattr__(self, "parameters", labelled(self.parameters))
 
+    @cached_property
+    def alike(self) -> Seeds:
+        """What writes its scenario."""
+        return self.seeds or Seeds(self.scenario)
+
     def identity(self, backend: Backend, contents: Contents) -> Identity:
         """Which run it is on a backend."""
-        if self.seeds:
-            return self.seeds.identity(self.scenario, backend, contents)
-        return identify(self.scenario, backend, contents)
+        return self.alike.identity(self.scenario, backend, contents)
 
     @property
     def title(self) -> str:

@@ -6,12 +6,11 @@ sixty; with the text of one at hand it is a matter of putting other numbers into
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
-from ccperf.runs.result import Identity, canonical_json, identity_text
-from ccperf.scenario.canonical import hash_of_text, hashed_text
+from ccperf.runs.result import Identity, identity_text
+from ccperf.scenario.canonical import canonical_json, hash_of_text, json_object, unlabelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,10 +40,11 @@ class Seeds:
         if starts:
             for number, flow in enumerate(self._marked["flows"]):
                 flow["start"] = f"@{number}@"
-        text = json.dumps(self._marked, separators=(",", ":"), ensure_ascii=False)
-        self._canonical = _Template(text)
+        # Written once, for the same fields are in each of the texts.
+        fields = {name: canonical_json(value) for name, value in self._marked.items()}
+        self._whole = _Template(json_object(fields))
+        self._unlabelled = json_object({name: fields[name] for name in fields if name != "label"})
         self._identity: tuple[_Template, dict[str, str]] | None = None
-        self._sorted: _Template | None = None
         self._hashed: _Template | None = None
 
     def scenario(self, seed: int) -> Scenario:
@@ -52,27 +52,28 @@ class Seeds:
         starts = self._starts(seed) if self._starts else ()
         one = self._plain.starting(starts) if starts else self._plain
         copy = one.model_copy(update={"seed": seed})
-        copy.__dict__["_canonical"] = self._canonical.filled(seed, starts)
+        copy.__dict__["_canonical"] = self._whole.filled(seed, starts)
         return copy
 
     def identity(self, scenario: Scenario, backend: Backend, contents: Contents) -> Identity:
         """What `identify` says of one of these; user code is what it was for the first of them."""
         if self._identity is None:
-            text, user_code = identity_text(self._plain, backend, contents, self._marked)
+            plain, marked, text = self._plain, self._marked, self._unlabelled
+            text, user_code = identity_text(plain, backend, contents, marked, text)
             self._identity = _Template(text), user_code
         template, user_code = self._identity
         return Identity.of(self._filled(template, scenario), user_code)
 
     def text(self, scenario: Scenario) -> str:
         """The canonical form of one of these, as `canonical_json` writes it."""
-        if self._sorted is None:
-            self._sorted = _Template(canonical_json(self._marked))
-        return self._filled(self._sorted, scenario)
+        return self._filled(self._whole, scenario)
 
     def hash(self, scenario: Scenario) -> str:
         """The `hash` of one of these."""
         if self._hashed is None:
-            self._hashed = _Template(hashed_text(self._marked))
+            is_portable = not self._plain.user_code
+            text = self._unlabelled if is_portable else canonical_json(unlabelled(self._marked))
+            self._hashed = _Template(text)
         return hash_of_text(self._filled(self._hashed, scenario))
 
     def _filled(self, template: _Template, scenario: Scenario) -> str:

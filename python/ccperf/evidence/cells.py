@@ -14,7 +14,7 @@ from ccperf.algorithms import roles
 from ccperf.base import expression
 from ccperf.evidence.versions import algorithm, digests, versioned
 from ccperf.experiments.catalogue import NAMED
-from ccperf.runs.result import canonical_json
+from ccperf.scenario.canonical import canonical_json
 from ccperf.scenario.chance import draws
 from ccperf.scenario.differences import told_apart
 from ccperf.store import Store

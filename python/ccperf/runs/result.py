@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from ccperf.errors import UnknownKey, unknown
 from ccperf.runs import backends
 from ccperf.runs.metrics import METRICS, compute
 from ccperf.runs.sources import sources_hash
+from ccperf.scenario.canonical import canonical_json, json_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -300,21 +300,25 @@ def identity_text(
     backend: Backend,
     contents: Contents | None = None,
     canonical: Mapping[str, Any] | None = None,
+    text: str = "",
 ) -> tuple[str, dict[str, str]]:
-    """Return what an identity is the hash of, and its user code; `canonical` is the scenario's
-    form, where somebody has it.
+    """Return what an identity is the hash of, and its user code.
+
+    Where somebody has them, `canonical` is the scenario's form, and `text` that without its label
+    as JSON, which is of use where there is no user code.
     """
     used = scenario.user_code
     digests = backends.user_code(used, backend, contents)
     called = {name: f"{label(name)} {digest}" for name, digest in digests.items()}
-    canonical = without_paths(canonical or scenario.canonical(), called)
-    canonical = {key: value for key, value in canonical.items() if key != "label"}
+    if called or not text:
+        portable = without_paths(canonical or scenario.canonical(), called)
+        text = canonical_json({key: each for key, each in portable.items() if key != "label"})
     identity = {
-        "scenario": canonical,
-        "backend": [backend.name, backend.version],
-        "engine": sources_hash(),
+        "scenario": text,
+        "backend": canonical_json([backend.name, backend.version]),
+        "engine": canonical_json(sources_hash()),
     }
-    return canonical_json(identity), digests
+    return json_object(identity), digests
 
 
 def run_id(scenario: Scenario, backend: Backend) -> str:
@@ -334,11 +338,6 @@ def provenance(scenario: Runnable, backend: Backend, identity: Identity) -> Prov
         seed=scenario.parsed["seed"],
         user_code={called[name]: digest for name, digest in identity.user_code.items()},
     )
-
-
-def canonical_json(value: Any) -> str:
-    """Return `value` as JSON in the one form that is hashed and stored."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def title(experiment: str | None, parameters: Mapping[str, Any]) -> str:

@@ -74,18 +74,27 @@ class Canonical:
         return {}
 
 
+def canonical_json(value: Any) -> str:
+    """Return `value` as JSON in the one form that is hashed and stored."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def json_object(fields: Mapping[str, str]) -> str:
+    """Return what `canonical_json` does, of values that it has written already."""
+    return "{" + ",".join(f'"{name}":{fields[name]}' for name in sorted(fields)) + "}"
+
+
 def hash_of(canonical: Mapping[str, Any]) -> str:
     """Return the SHA-256 in hex of a canonical form, without its label and paths."""
-    return hash_of_text(hashed_text(canonical))
-
-
-def hashed_text(canonical: Mapping[str, Any]) -> str:
-    """Return what the hash of a canonical form is made of."""
-    return json.dumps(unlabelled(canonical), sort_keys=True, separators=(",", ":"))
+    return hash_of_text(canonical_json(unlabelled(canonical)))
 
 
 def hash_of_text(text: str) -> str:
-    """Return the hash of what `hashed_text` returned."""
+    """Return the hash of a canonical form without its label and paths, as `canonical_json`
+    wrote it.
+    """
+    if not text.isascii():
+        text = json.dumps(json.loads(text), separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

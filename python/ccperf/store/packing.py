@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms.user_code.names import without_paths
 from ccperf.runs import parquet
-from ccperf.runs.result import canonical_json
+from ccperf.scenario.canonical import canonical_json
 from ccperf.store import checksums, metric_text
 
 if TYPE_CHECKING:

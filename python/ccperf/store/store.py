@@ -18,7 +18,8 @@ from ccperf.runs import parquet
 from ccperf.runs.consistency import Expected
 from ccperf.runs.metrics import MetricTables
 from ccperf.runs.recording import OPTIONAL_TABLES
-from ccperf.runs.result import Result, canonical_json
+from ccperf.runs.result import Result
+from ccperf.scenario.canonical import canonical_json
 from ccperf.store import checksums, metric_text
 from ccperf.store.opening import (
     DamagedRun,
