@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,25 @@ def test_a_second_call_makes_only_what_is_missing(path: Path) -> None:
     assert second.stored_before == first.made
     assert len(second.made) == 2
     assert second.run_ids == first.run_ids + second.made
+
+
+def test_of_points_that_are_made_when_asked_for_few_are_held(path: Path) -> None:
+    """Their number is known: nobody looks ahead. A scenario of a large fabric is 10 MB."""
+    made: list[weakref.ref[Point]] = []
+    most = 0
+
+    def one_by_one() -> Iterator[Point]:
+        nonlocal most
+        for seed in range(40):
+            (point,) = points(range(seed, seed + 1))
+            made.append(weakref.ref(point))
+            most = max(most, sum(ref() is not None for ref in made))
+            yield point
+
+    with Store(path, "a") as store:
+        report = campaign.run(one_by_one(), store, ScriptedBackend(), jobs=1, count=40)
+    assert len(report.made) == 40
+    assert most < 12
 
 
 def test_another_version_of_the_backend_runs_anew(path: Path) -> None:

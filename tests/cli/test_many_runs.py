@@ -35,6 +35,19 @@ def test_a_long_table_is_cut_and_says_how_many_more_there_are(
     assert "and 2 runs more: `ccperf runs --db FILE` lists all" in err
 
 
+def test_a_table_of_runs_reads_the_samples_of_one_for_each_experiment(
+    database: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others' lines are made of their metrics: 200 runs of a thousand flows are 2 GB."""
+    read, recording = [], Store._recording
+    monkeypatch.setattr(
+        Store, "_recording", lambda store, *words: read.append(words[0]) or recording(store, *words)
+    )
+    assert run("--seed", "1..5", "--db", database) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 6
+    assert len(read) == 1
+
+
 def test_json_of_many_runs_holds_one_of_them_at_a_time(
     database: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,7 +84,7 @@ def test_of_many_flows_no_more_scenarios_are_kept_than_fit(
     grid = ["run", "aqm", "--cc", "cubic", "--k", "1..3", "--qdisc", "codel", "-n"]
     assert invoke(grid) == 0
     usual = capsys.readouterr()
-    monkeypatch.setattr("ccperf.cli.jobs._KEPT_FLOWS", 3)
+    monkeypatch.setattr("ccperf.cli.jobs._KEPT_PARTS", 12)
     assert invoke(grid) == 0
     assert capsys.readouterr() == usual
     plan = Plan("aqm", ["TcpCubic"], {"k": [1, 2, 3], "qdisc": ["CoDelQueueDisc"]})

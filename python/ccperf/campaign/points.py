@@ -85,9 +85,11 @@ class Repeated(NamedTuple):
         first = self._with(self.seeds[0])
         labels, name = self._labels, self.experiment.name
         starts = self.starts or self.experiment.drawn_starts(self.cc, **first)
-        if len(self.seeds) > 1 and (self.differs_in_seed_only or starts):
+        are_several = len(self.seeds) > 1
+        if self.differs_in_seed_only or starts or not are_several:
+            # Each point has a copy, so that what a run makes of its scenario goes with it.
             scenario = self.scenario
-            alike = Seeds(scenario, starts)
+            alike = Seeds(scenario, starts if are_several else None)
             for seed in self.seeds:
                 given = scenario.seed if seed is None else seed
                 yield Point(alike.scenario(given), name, labels, alike)

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -25,7 +25,7 @@ from ccperf.runs import backends
 from ccperf.runs.result import Identity, Result, identify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -217,6 +217,8 @@ class _Coordinator:
         self._progress = progress
         self._report = report
         self._stop = stop
+        #: A list's points are there anyway; of others, whose scenarios are large, few are held.
+        self._are_listed = isinstance(points, Sequence)
         self._missing = self._plan(points)
         self._executor: Executor
         #: Runs that were asked for, in the order of their points: by their ids, their places.
@@ -244,9 +246,9 @@ class _Coordinator:
 
         Where nobody has counted the points, those that are fewer than many are counted here.
         """
-        first: list[_Wanted] = []
+        first: deque[_Wanted] = deque()
         are_many = count is not None and count >= MANY and self._store.latest() is None
-        if not are_many:
+        if not are_many and (count is None or count >= MANY or self._are_listed):
             first += islice(self._missing, MANY)
             are_many = len(first) == MANY
         if count is None:
@@ -254,7 +256,7 @@ class _Coordinator:
             self._progress.begin(known, len(self._report.stored_before))
         self._executor = make_executor(are_many)
         try:
-            self._make(chain(first, self._missing))
+            self._make(chain(_emptied(first), self._missing))
         finally:
             # After a failure to store or a second Ctrl-C, the runs under way are worth nothing.
             self._executor.close()
@@ -403,6 +405,12 @@ class _Coordinator:
     def _give_up(self) -> None:
         self._has_given_up = True
         self._executor.stop()
+
+
+def _emptied(waiting: deque[_Wanted]) -> Iterator[_Wanted]:
+    """Yield what waits, and keep none of it."""
+    while waiting:
+        yield waiting.popleft()
 
 
 @contextmanager

@@ -7,13 +7,15 @@ sixty; with the text of one at hand it is a matter of putting other numbers into
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ccperf.runs import backends
 from ccperf.runs.result import Identity, identity_text
 from ccperf.scenario.canonical import canonical_json, hash_of_text, json_object, unlabelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ccperf.algorithms.user_code.content import Contents
     from ccperf.runs.backends import Backend
@@ -35,17 +37,20 @@ class Seeds:
     def __init__(self, scenario: Scenario, starts: Starts | None = None) -> None:
         self._starts = starts
         self._plain = scenario
-        self._marked = scenario.canonical()
-        self._marked["seed"] = _MARK
+        marked = scenario.canonical()
+        marked["seed"] = _MARK
         if starts:
-            for number, flow in enumerate(self._marked["flows"]):
+            for number, flow in enumerate(marked["flows"]):
                 flow["start"] = f"@{number}@"
         # Written once, for the same fields are in each of the texts.
-        fields = {name: canonical_json(value) for name, value in self._marked.items()}
+        fields = {name: canonical_json(value) for name, value in marked.items()}
         self._whole = _Template(json_object(fields))
-        self._unlabelled = json_object({name: fields[name] for name in fields if name != "label"})
-        self._identity: tuple[_Template, dict[str, str]] | None = None
-        self._hashed: _Template | None = None
+        self._unlabelled = _Template(
+            json_object({name: fields[name] for name in fields if name != "label"})
+        )
+        #: Of user code the paths are left out, and in identities there are digests for them.
+        self._marked = marked if scenario.user_code else None
+        self._identity: tuple[_Template, Mapping[str, str]] | None = None
 
     def scenario(self, seed: int) -> Scenario:
         """It with this seed, its meaning checked as the one's was."""
@@ -58,11 +63,13 @@ class Seeds:
     def identity(self, scenario: Scenario, backend: Backend, contents: Contents) -> Identity:
         """What `identify` says of one of these; user code is what it was for the first of them."""
         if self._identity is None:
-            plain, marked, text = self._plain, self._marked, self._unlabelled
-            text, user_code = identity_text(plain, backend, contents, marked, text)
-            self._identity = _Template(text), user_code
+            template, digests = self._unlabelled, {}
+            if self._marked:
+                digests = backends.user_code(self._plain.user_code, backend, contents)
+                template = _Template(identity_text(self._marked, digests))
+            self._identity = template, digests
         template, user_code = self._identity
-        return Identity.of(self._filled(template, scenario), user_code)
+        return Identity.of(backend, self._filled(template, scenario), user_code)
 
     def text(self, scenario: Scenario) -> str:
         """The canonical form of one of these, as `canonical_json` writes it."""
@@ -70,11 +77,13 @@ class Seeds:
 
     def hash(self, scenario: Scenario) -> str:
         """The `hash` of one of these."""
-        if self._hashed is None:
-            is_portable = not self._plain.user_code
-            text = self._unlabelled if is_portable else canonical_json(unlabelled(self._marked))
-            self._hashed = _Template(text)
-        return hash_of_text(self._filled(self._hashed, scenario))
+        return hash_of_text(self._filled(self._portable, scenario))
+
+    @cached_property
+    def _portable(self) -> _Template:
+        if self._marked:
+            return _Template(canonical_json(unlabelled(self._marked)))
+        return self._unlabelled
 
     def _filled(self, template: _Template, scenario: Scenario) -> str:
         starts = [flow.start for flow in scenario.flows] if self._starts else ()

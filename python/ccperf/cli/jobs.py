@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 #: So many points take a moment to check.
 MANY = 100
-#: Scenarios of a plan are kept up to so many flows in all (some 200 MB), and built anew beyond.
-_KEPT_FLOWS = 50_000
+#: Scenarios of a plan are kept up to so many flows and links in all (some 200 MB), and built anew
+#: beyond.
+_KEPT_PARTS = 50_000
 
 T = TypeVar("T")
 
@@ -281,12 +282,12 @@ def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
         note(f"planning {counted(asked, 'run')}")
     found: dict[str, list[Repeated]] = {}
     with progress_bar("checking") if total > MANY else nullcontext() as progress:
-        done = flows = 0
+        done = parts = 0
         for name, several in plans.items():
             found[name] = []
             for repeated in (each for plan in several for each in plan.repeats()):
-                flows += len(repeated.scenario.flows)
-                found[name].append(repeated if flows <= _KEPT_FLOWS else repeated.kept_short())
+                parts += len(repeated.scenario.flows) + len(repeated.scenario.links)
+                found[name].append(repeated if parts <= _KEPT_PARTS else repeated.kept_short())
                 done += 1
                 if progress:
                     progress(done, total)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from ccperf.base.columns import table
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics import Metric
+    from ccperf.runs.metrics import Metric, MetricTables
     from ccperf.runs.result import Result
+    from ccperf.store import RunRow
 
 
 #: What is said for a time that did not come within the run.
@@ -202,7 +203,7 @@ def summary(result: Result) -> str:
     head = [
         [metric.title, text, _unit(metric.unit), metric.name]
         for metric in first
-        if (text := _headline(metric, result))
+        if (text := _headline(metric, result.metrics))
     ]
     algorithms = {
         str(flow.name or f"flow_{i + 1}"): flow.cc.type
@@ -235,9 +236,9 @@ def summary(result: Result) -> str:
     return "\n\n".join(parts)
 
 
-def _headline(metric: Metric, result: Result) -> str:
+def _headline(metric: Metric, tables: MetricTables) -> str:
     """A headline's value; `never` where what it measures did not happen, else empty without one."""
-    columns = result.metrics.of(metric.scope)
+    columns = tables.of(metric.scope)
     value = metric.of_run(columns)
     if value is not None:
         return number(metric.name, value)
@@ -269,22 +270,26 @@ def parameters_text(parameters: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in parameters.items())
 
 
-def overview(results: Sequence[Result], differ: Sequence[str]) -> str:
+def overview(
+    runs: Sequence[RunRow], metrics_of: Callable[[RunRow], MetricTables], differ: Sequence[str]
+) -> str:
     """One line a run: the headline metrics of its experiment, as far as there are values.
 
     `differ`: in what each differs from those that look like it, if some do.
     """
     from ccperf.runs.metrics import metric_named
 
-    metrics = [metric_named(name) for name in headlines(result.experiment for result in results)]
+    metrics = [metric_named(name) for name in headlines(run.experiment for run in runs)]
     rows = [
         [
-            result.id,
-            " ".join(filter(None, (result.title, text))),
-            str(result.provenance.seed),
-            *(_headline(metric, result) for metric in metrics),
+            run.id,
+            " ".join(filter(None, (run.title, text))),
+            str(run.seed),
+            *(_headline(metric, tables) for metric in metrics),
         ]
-        for result, text in zip(results, differ, strict=True)
+        for run, text in zip(runs, differ, strict=True)
+        # Of one run at a time: thousands of flows have many.
+        for tables in [metrics_of(run)]
     ]
     units = [f" [{metric.unit}]" if metric.unit != "1" else "" for metric in metrics]
     names = [f"{metric.name}{unit}" for metric, unit in zip(metrics, units, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -160,16 +161,15 @@ def command(
         note_findings(result)
         note(f"again: {one.point.again}{options}")
     elif count:
-        from ccperf.cli.alike import of_results
         from ccperf.present.reproduce import reproduce
 
-        listed = [run for _, run in _loaded(islice(made, _LISTED))]
-        say(overview(listed, of_results(listed)))
+        listed = list(islice(made, _LISTED))
+        say(_overview(listed))
         if more := count - len(listed):
             note(f"and {counted(more, 'run')} more: `ccperf runs --db FILE` lists all")
-        kinds = {run.experiment: run for run in listed}.values()
+        kinds = {one.point.experiment: one for one in listed}.values()
         # What is in a file, or was changed, has no command of its own.
-        is_shown = all(map(reproduce, kinds))
+        is_shown = all(reproduce(run) for _, run in _loaded(kinds))
         line = "`ccperf show RUN --db FILE` prints its command"
         note(f"each run again: {line if is_shown else 'the same line with -n prints its command'}")
     return status
@@ -187,6 +187,21 @@ def _common_options(running: Running, db: Path | None, trust: bool) -> str:
     words += running.again()
     words += ["--trust"] if trust else []
     return "".join(f" {word}" for word in map(shlex.quote, words))
+
+
+def _overview(made: Sequence[Made]) -> str:
+    """A line for each. Of all of them only lines are held: scenarios and samples are large."""
+    from ccperf.cli.alike import settings
+    from ccperf.store import Store
+
+    with ExitStack() as stack:
+        stores = {path: stack.enter_context(Store(path, "r")) for path in {m.path for m in made}}
+        homes = {one.id: stores[one.path] for one in made}
+        rows = [
+            stores[one.path].row(one.id, one.point.experiment, one.point.parameters) for one in made
+        ]
+        differ = settings(rows, lambda row: homes[row.id].scenario(row.id))
+        return overview(rows, lambda row: homes[row.id].metrics(row.id), differ)
 
 
 def _loaded(made: Iterable[Made]) -> Iterator[tuple[Made, Result]]:

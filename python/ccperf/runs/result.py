@@ -59,9 +59,14 @@ class Identity(NamedTuple):
     user_code: Mapping[str, str] = {}
 
     @classmethod
-    def of(cls, text: str, user_code: Mapping[str, str]) -> Identity:
-        """That of what `identity_text` returns."""
-        return cls(hashlib.sha256(text.encode()).hexdigest()[:16], user_code)
+    def of(cls, backend: Backend, scenario: str, user_code: Mapping[str, str]) -> Identity:
+        """That of a run on `backend`; `scenario` is what `identity_text` returns."""
+        fields = {
+            "scenario": scenario,
+            "backend": canonical_json([backend.name, backend.version]),
+            "engine": canonical_json(sources_hash()),
+        }
+        return cls(hashlib.sha256(json_object(fields).encode()).hexdigest()[:16], user_code)
 
 
 @dataclass(frozen=True)
@@ -292,33 +297,17 @@ def identify(scenario: Scenario, backend: Backend, contents: Contents | None = N
     if there is some, but not on where that lies.  Files that `contents` has read are not read
     again.  Raises what :func:`ccperf.runs.backends.user_code` does.
     """
-    return Identity.of(*identity_text(scenario, backend, contents))
+    digests = backends.user_code(scenario.user_code, backend, contents)
+    return Identity.of(backend, identity_text(scenario.canonical(), digests), digests)
 
 
-def identity_text(
-    scenario: Scenario,
-    backend: Backend,
-    contents: Contents | None = None,
-    canonical: Mapping[str, Any] | None = None,
-    text: str = "",
-) -> tuple[str, dict[str, str]]:
-    """Return what an identity is the hash of, and its user code.
-
-    Where somebody has them, `canonical` is the scenario's form, and `text` that without its label
-    as JSON, which is of use where there is no user code.
+def identity_text(canonical: Mapping[str, Any], user_code: Mapping[str, str]) -> str:
+    """Return what an identity depends on of a scenario, as JSON: all but its label, and of user
+    code its digests.
     """
-    used = scenario.user_code
-    digests = backends.user_code(used, backend, contents)
-    called = {name: f"{label(name)} {digest}" for name, digest in digests.items()}
-    if called or not text:
-        portable = without_paths(canonical or scenario.canonical(), called)
-        text = canonical_json({key: each for key, each in portable.items() if key != "label"})
-    identity = {
-        "scenario": text,
-        "backend": canonical_json([backend.name, backend.version]),
-        "engine": canonical_json(sources_hash()),
-    }
-    return json_object(identity), digests
+    called = {name: f"{label(name)} {digest}" for name, digest in user_code.items()}
+    portable = without_paths(canonical, called)
+    return canonical_json({name: each for name, each in portable.items() if name != "label"})
 
 
 def run_id(scenario: Scenario, backend: Backend) -> str:

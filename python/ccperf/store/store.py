@@ -298,6 +298,18 @@ class Store:
             query = "SELECT name, rows FROM series WHERE run_id = ?"
             return dict(self._db.execute(query, (run_id,)).fetchall())
 
+    def row(
+        self,
+        run_id: str,
+        experiment: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> RunRow:
+        """Return a run without its series, as a point as `load` does."""
+        for row in self.runs(run_id=run_id, experiment=experiment):
+            if parameters is None or row.parameters == parameters:
+                return row
+        raise self._no_run(run_id)
+
     def load(
         self,
         run_id: str,
@@ -311,14 +323,7 @@ class Store:
 
         With `drawn` its recording has of samples what figures over time are made of.
         """
-        rows = [
-            row
-            for row in self.runs(run_id=run_id, experiment=experiment)
-            if parameters is None or row.parameters == parameters
-        ]
-        if not rows:
-            raise self._no_run(run_id)
-        row = rows[0]
+        row = self.row(run_id, experiment, parameters)
         stored = self.scenario(run_id)
         expected = Expected(stored)
         recording = self._recording(run_id, expected, drawn)
