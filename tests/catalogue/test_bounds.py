@@ -37,6 +37,10 @@ ROOM = 4_000_000_000
             "slow.share: 0.2 of 2 links rounds to none; take more leaves or spines",
         ),
         (
+            "load_balancing --transport ndp --qdisc codel",
+            "qdisc: `CoDelQueueDisc` changes nothing with transport=ndp; leave it out",
+        ),
+        (
             "load_balancing --condition flapping --arrivals 5ms",
             "arrivals: `5ms` end before the link is down first, after 5ms",
         ),

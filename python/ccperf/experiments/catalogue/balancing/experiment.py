@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.base import expression
+from ccperf.errors import UsageError
 from ccperf.experiments.catalogue import trimming
 from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHED, Answer
 from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS, slow_links
@@ -95,6 +96,8 @@ ORDER = Parameter(
     "scheme's does, resequenced for DRB and Presto, tolerant for REPS.",
     ("paper", "nothing", "resequenced", "tolerant"),
 )
+#: Parameters that say nothing where switches cut packets.
+OF_TCP = (QDISC.name, LOSS.name, ORDER.name)
 #: In the order of options.
 CROSSED = (QDISC, RATE_OF_LINKS, FABRIC_RATE, FLOW_TRACE)
 COMMON = (
@@ -158,6 +161,11 @@ class BalancingExperiment(Experiment):
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:
         settled = super().settle(values, stop_time)
+        if settled["transport"] in trimming.CONTROLS:
+            for each in self.parameters:
+                if each.name in OF_TCP and (value := settled[each.name]) != each.default:
+                    message = f"`{value}` changes nothing with transport={settled['transport']}"
+                    raise UsageError(each.name, f"{message}; leave it out")
         return without_what_a_trace_says(self.parameters, settled)
 
     def build(self, setup: Setup) -> Scenario:
