@@ -11,7 +11,7 @@ from ccperf.experiments.catalogue import NAMED
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends
 from ccperf.scenario import Scenario
-from ccperf.scenario.chance import DRAWING, draws
+from ccperf.scenario.chance import DRAWING, draws, surely_draws
 
 NATIVE = backends.get("native")
 TAIL = [name for name in registry.algorithms("qdisc") if name != "MqQueueDisc"]
@@ -89,6 +89,9 @@ def test_of_user_code_nobody_knows() -> None:
     scenario = dumbbell(rate="1Mbps", qlen="9p", rtts="15ms", cc="TcpNewReno").canonical()
     scenario["flows"][0]["cc"]["type"] = "mine.py:Mine"
     assert draws(scenario)
+    assert not surely_draws(scenario)
+    scenario["links"][0]["forward"]["loss"] = 0.01
+    assert surely_draws(scenario)
 
 
 @pytest.mark.parametrize("name", NAMED)

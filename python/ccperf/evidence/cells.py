@@ -15,7 +15,7 @@ from ccperf.base import expression
 from ccperf.evidence.versions import algorithm, digests, versioned
 from ccperf.experiments.catalogue import NAMED
 from ccperf.scenario.canonical import canonical_json
-from ccperf.scenario.chance import draws
+from ccperf.scenario.chance import draws, surely_draws
 from ccperf.scenario.differences import told_apart
 from ccperf.store import Store
 
@@ -66,6 +66,8 @@ class Record:
     metrics: Mapping[str, float]
     #: Whether another seed gives another run: random numbers are drawn in it, or for its scenario.
     draws: bool
+    #: Whether that is known: of users' code nobody knows.
+    surely_draws: bool
 
 
 @dataclass
@@ -91,7 +93,13 @@ class Cell:
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether a seed changes nothing here: nothing is drawn, or several gave the same."""
+        """Whether a seed changes nothing here: nothing is drawn; or, where only users' code might
+        draw, several gave the same.
+
+        Where losses are known to be drawn, no loss with three seeds says nothing of a fourth.
+        """
+        if any(record.surely_draws for record in self.records.values()):
+            return False
         first, *others = self.metrics.values()
         return self.is_constant or (bool(others) and all(metrics == first for metrics in others))
 
@@ -164,8 +172,9 @@ def record(
 ) -> Record:
     """Return what a cell takes of a run."""
     stop_time = str(scenario["stop_time"])
-    is_drawn = draws(scenario) or _is_drawn(row)
-    return Record(row, database, _settings(scenario, row), stop_time, metrics, is_drawn)
+    is_sure = surely_draws(scenario) or _is_drawn(row)
+    is_drawn = is_sure or draws(scenario)
+    return Record(row, database, _settings(scenario, row), stop_time, metrics, is_drawn, is_sure)
 
 
 def _is_drawn(row: RunRow) -> bool:
