@@ -18,6 +18,7 @@ from ccperf.evidence.verdict import effect_text
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.result import Result
+from ccperf.site.experiment_data import experiment_data
 from ccperf.site.inventory import inventory
 from ccperf.site.memory import Memory
 from ccperf.site.scores import CRITERIA, Scores
@@ -547,3 +548,22 @@ def test_what_a_build_remembers_of_comparisons_is_what_it_would_find_anew(
         }
 
     assert files(tmp_path / "grown") == files(tmp_path / "new")
+
+
+def test_factors_over_what_draws_are_those_of_all_its_seeds(tmp_path: Path) -> None:
+    """CUBIC draws nothing and has one run; BBR has five, which differ."""
+    path = tmp_path / "runs.db"
+    line = ["run", "aqm", "--cc", "cubic,bbr", "--k", "2", "--qdisc", "codel", "--seed", "1..5"]
+    assert invoke([*line, "--stop-time", "5s", "--db", str(path)]) == 0
+    (group,) = inventory(cells.read([path]), [str(path)]).groups
+    data = experiment_data(group, {})
+    of = {data["algorithms"][page["algorithm"]]: page["ratios"] for page in data["pages"]}
+    bbr, cubic = (data["bases"].index(name) for name in ("TcpBbr", "TcpCubic"))
+    for there, back in zip(of["TcpBbr"], of["TcpCubic"], strict=True):
+        assert there[cubic][0] * back[bbr][0] == pytest.approx(1, rel=1e-5)
+    sides = cells.by_algorithm(cells.read([path]), ["TcpBbr", "TcpCubic"])
+    srtt, *_ = compare.compare(sides, group.headlines).rows
+    assert of["TcpCubic"][0][bbr] == [
+        pytest.approx(srtt.size.mean, rel=1e-5),
+        pytest.approx(srtt.differences[0].half_width, rel=1e-5),
+    ]

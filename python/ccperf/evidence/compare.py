@@ -225,7 +225,7 @@ def compare(
                 continue
             compared[base, key], compared[name, key] = cell, other
             asked = metrics_of(cell.point.experiment)
-            found += _rows(cell, other, seeds, asked, name, over, least)
+            found += _rows(cell, other, asked, name, over, least)
             for kind, lacks in ((lacking, _is_missing), (never, _is_never)):
                 kind += _lacks(cell, other, seeds, asked, (base, name), over, lacks)
         missing[name] = tuple(absent)
@@ -256,6 +256,12 @@ def common_seeds(one: Cell, other: Cell) -> list[int]:
     return [seed for seed in both if all(seed in cell.metrics for cell in varying)]
 
 
+def pairs(base: Cell, other: Cell, metric: str) -> list[tuple[float, float]]:
+    """Return the values of both with each seed with which both have one."""
+    values = [(base.at(seed) or {}, other.at(seed) or {}) for seed in common_seeds(base, other)]
+    return [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
+
+
 def _by_key(cells: Iterable[Cell], over: Over) -> dict[Hashable, Cell]:
     """Return cells by what must be the same on both sides."""
     if over == "databases":
@@ -272,7 +278,6 @@ def _text(cell: Cell, over: Over) -> str:
 def _rows(
     base: Cell,
     other: Cell,
-    seeds: Sequence[int],
     metrics: Iterable[str],
     name: str,
     over: Over,
@@ -282,14 +287,13 @@ def _rows(
     is_exact = base.is_deterministic and other.is_deterministic
     rows = []
     for metric in metrics:
-        values = [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
-        pairs = [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
+        both = pairs(base, other, metric)
         definition = named(metric)
-        if not pairs or definition is None:
+        if not both or definition is None:
             continue
         found = difference(
-            [a for a, _ in pairs],
-            [b for _, b in pairs],
+            [a for a, _ in both],
+            [b for _, b in both],
             definition.effect,
             point=point,
             least=least,

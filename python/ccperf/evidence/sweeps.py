@@ -10,7 +10,7 @@ from ccperf import _native
 from ccperf.base.outputs import file_name, several
 from ccperf.errors import UsageError, unknown
 from ccperf.evidence.chosen import Algorithms
-from ccperf.evidence.compare import common_seeds
+from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
 from ccperf.experiments.catalogue import NAMED, answer
@@ -258,11 +258,10 @@ def _against(
     of_base = next((c for c in members if c.algorithm == base and c.point == cell.point), None)
     if of_base is None:
         return None
-    values = [(of_base.at(seed) or {}, cell.at(seed) or {}) for seed in common_seeds(of_base, cell)]
-    pairs = [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
-    if not pairs:
+    both = pairs(of_base, cell, metric)
+    if not both:
         return math.nan, None
-    found = difference([a for a, _ in pairs], [b for _, b in pairs], "ratio")
+    found = difference([a for a, _ in both], [b for _, b in both], "ratio")
     is_known = math.isfinite(found.size)
     return (math.exp(found.size), found.half_width) if is_known else (math.nan, None)
 

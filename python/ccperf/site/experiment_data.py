@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
+from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
 from ccperf.present.figures import sweep
@@ -234,15 +235,10 @@ def _ratio(base: Page | None, page: Page, metric: str) -> list[float] | None:
     """Return the factor over the base, paired by seed, and how far up its interval reaches."""
     if base is None:
         return None
-    pairs = [
-        (of_base[metric], found[metric])
-        for seed, found in page.cell.metrics.items()
-        for of_base in [base.cell.at(seed) or {}]
-        if metric in found and metric in of_base
-    ]
-    if not pairs:
+    both = pairs(base.cell, page.cell, metric)
+    if not both:
         return None
-    found = difference([a for a, _ in pairs], [b for _, b in pairs], "ratio")
+    found = difference([a for a, _ in both], [b for _, b in both], "ratio")
     if not math.isfinite(found.size):
         return None
     half = found.half_width or 0.0
