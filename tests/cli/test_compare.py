@@ -132,6 +132,22 @@ def test_two_versions_of_a_database_pass_a_gate_if_nothing_changed(compare: Comp
     assert out == "passed: 0 of 6 comparisons beyond a limit\n"
 
 
+def test_a_gate_fails_if_the_new_side_has_no_point_of_the_base(compare: Compare) -> None:
+    for name, k in (("base.db", "1"), ("new.db", "2")):
+        line = ["run", "aqm", "--cc", "newreno", "--k", k, "--qdisc", "codel", "--stop-time", "1s"]
+        assert invoke([*line, "--db", name]) == 0
+    gate = ("base.db", "new.db", "--fail-on", "mean_srtt_l4>1%")
+    status, out, err = compare(*gate)
+    assert status == 1
+    assert "failed: 0 of 0 comparisons" in out
+    assert "new.db has not 1 point of base.db" in err
+    status, out, _ = compare(*gate, "--json")
+    assert status == 1
+    assert json.loads(out)["failed"]
+    # Without one there is nothing to say.
+    assert compare("base.db", "new.db")[0] == 2
+
+
 def test_a_gate_shows_what_broke_it_and_exits_with_1(compare: Compare) -> None:
     status, out, _ = compare("newreno", "bbr", "--fail-on", "mean_srtt_l4>1%")
     assert status == 1

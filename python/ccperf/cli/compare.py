@@ -109,7 +109,8 @@ def command(
         each=each or bool(gates),
         least=threshold,
     )
-    if not (comparison.rows or comparison.lacking or comparison.never):
+    # Of a gate's sides what is missing is an answer: it fails.
+    if not (gates or comparison.rows or comparison.lacking or comparison.never):
         raise UsageError("items", f"{', '.join(sides)} have no point and seed in common")
     judgement = None
     if gates:
