@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import ccperf
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells, sweeps
 from ccperf.evidence.compare import compare
+from ccperf.evidence.text import cells as cells_of
 from ccperf.evidence.text import remarks
 from ccperf.runs.metrics import METRICS
 from ccperf.store import Store
@@ -72,6 +74,42 @@ def test_the_command_line_prints_never(database: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr()
     assert "never here" in out.out
     assert f"never: {TIME} of TcpBbr" in out.out + out.err
+
+
+@pytest.fixture
+def one_sided(tmp_path: Path) -> Path:
+    """CUBIC never comes to half, and Vegas does: nothing to compare, and something to say."""
+    point = {**POINT, "against": "bbr", "buffer": "4", "rtts": "[40ms,80ms]"}
+    with Store(tmp_path / "sided.db", "a") as store:
+        for cc in ("cubic", "vegas"):
+            store.add(ccperf.run("competition", cc=cc, seed=2, **point))
+    return tmp_path / "sided.db"
+
+
+def test_json_says_who_has_no_value_as_the_text_does(
+    one_sided: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["compare", "cubic", "vegas", "--db", str(one_sided), "--metric", TIME]
+    assert invoke([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["rows"] == []
+    for lacks in (document["lacking"], document["never"]):
+        (lack,) = lacks
+        assert (lack["who"], lack["side"], lack["metric"]) == ("TcpCubic", "TcpVegas", TIME)
+        assert lack["point"]["rtts"] == "[40ms,80ms]"
+    assert invoke([*words, "--format", "csv"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "experiment,base\n"
+    assert f"never: {TIME} of TcpCubic" in shown.err
+
+
+def test_a_notebook_says_what_the_text_does(one_sided: Path) -> None:
+    compared = ccperf.compare("cubic", "vegas", db=one_sided, metric=[TIME, "mean_srtt_l4"])
+    shown = unescape(compared._repr_html_())
+    for line in (*cells_of(compared)[0], *remarks(compared, place="python")):
+        assert line in shown
+    assert "ms" in shown
+    assert "never: " in shown
 
 
 def test_a_figure_says_what_never_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from ccperf.cli.output import note, print_json, say
 
 if TYPE_CHECKING:
-    from ccperf.evidence.compare import Comparison
+    from typing import Any
+
+    from ccperf.evidence.compare import Comparison, Lack
     from ccperf.evidence.gate import Judgement
 
 
@@ -30,6 +32,8 @@ def print_comparison(
                 "sides": list(comparison.sides),
                 "rows": [document(row, over_grids=over_grids) for row in comparison.rows],
                 "missing": {name: list(points) for name, points in comparison.missing.items()},
+                "lacking": [_lack(lack) for lack in comparison.lacking],
+                "never": [_lack(lack) for lack in comparison.never],
                 "cells": comparison.cells,
                 "deterministic_cells": comparison.deterministic,
                 **(
@@ -54,6 +58,10 @@ def print_comparison(
         _print_gates(comparison, format, judgement)
     for line in text.remarks(comparison, over_grids=over_grids):
         note(line)
+
+
+def _lack(lack: Lack) -> dict[str, Any]:
+    return {**vars(lack), "point": dict(lack.point)}
 
 
 def _print_gates(comparison: Comparison, format: str, judgement: Judgement) -> None:
@@ -82,7 +90,8 @@ def _csv(comparison: Comparison, over_grids: bool) -> str:
 
     documents = [document(row, over_grids=over_grids) for row in comparison.rows]
     parameters = list(dict.fromkeys(name for one in documents for name in one["point"]))
-    fields = [name for name in documents[0] if name not in ("experiment", "point")]
+    # Where only one side has values there is no row.
+    fields = [name for name in (documents or [{}])[0] if name not in ("experiment", "point")]
     rows = [
         [
             one["experiment"],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ccperf.base.wording import counted
 from ccperf.errors import UsageError
+from ccperf.evidence import text
 from ccperf.present.figures import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.present.notebook import table
 from ccperf.runs.metrics import named
@@ -69,27 +71,11 @@ def figure(comparison: Comparison, metric: str | None) -> Figure:
 
 
 def html(comparison: Comparison) -> str:
-    """Return the rows as a table: what differs, by how much, and whether that is shown."""
-    head = ("experiment", "point", "metric", "side", comparison.base, "side's", "difference")
-    lines = []
-    for row in comparison.rows:
-        said, (base, side) = row.verdict, row.means
-        mark = {True: "▲ ", False: "▼ ", None: ""}[said.is_better]
-        point = " ".join(f"{name}={value}" for name, value in row.point)
-        lines.append(
-            (
-                row.experiment,
-                point or counted(row.points, "point"),
-                row.metric,
-                row.side,
-                f"{base:.4g}",
-                f"{side:.4g}",
-                row.text,
-                f"{said.shown} of {said.points}",
-                f"{mark}{said}",
-            )
-        )
-    return table((*head, "shown", ""), lines, f"against {comparison.base}")
+    """Return what `ccperf compare` prints, the table and what it cannot say."""
+    head, lines = text.cells(comparison)
+    shown = table(head, lines, f"against {comparison.base}") if lines else "nothing to compare"
+    said = (f"<p>{escape(line)}</p>" for line in text.remarks(comparison, place="python"))
+    return "".join((shown, *said))
 
 
 def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
