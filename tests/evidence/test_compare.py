@@ -16,6 +16,7 @@ from ccperf.errors import UsageError
 from ccperf.evidence import cells, gate, text
 from ccperf.evidence.cells import Cell, Point
 from ccperf.evidence.compare import Comparison, compare, document
+from ccperf.evidence.verdict import effect_text
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends
@@ -424,6 +425,15 @@ def test_one_run_whose_scenario_was_drawn_from_the_seed_is_not_exact(tmp_path: P
     drawn = cells.read([path])
     assert len(drawn) > 1
     assert not any(cell.is_deterministic for cell in drawn)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(999.4, "999"), (999.6, "1,000"), (1000.4, "1,000"), (12345.6, "12,346")]
+)
+def test_sizes_have_no_power_of_ten_below_and_above_1000(value: float, said: str) -> None:
+    assert effect_text("difference", value) == f"+{said}"
+    assert effect_text("difference", -value) == f"−{said}"
+    assert effect_text("ratio", value) == f"x{said}"
 
 
 def test_seeds_that_happened_to_lose_nothing_are_not_exact(tmp_path: Path) -> None:

@@ -210,7 +210,8 @@ def effect_text(effect: Effect, value: float | None) -> str:
 
 
 def _digits(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    # 999.5 has a fourth digit when it is rounded.
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 def _direction(
