@@ -62,6 +62,26 @@ def test_an_edit_is_compared_with_the_version_before_also_of_yesterday(capsys: C
     assert len(mine) == 2 * len(KINDS["cc"].cases)
 
 
+def test_a_value_that_one_side_lacks_is_not_equal(capsys: Captured) -> None:
+    """What loses everything has neither a round trip nor shares."""
+    assert invoke(["new", "qdisc", "mine.py"]) == 0
+    edit("if len(self.waiting) >= self.limit:", "if True:")
+    watch = ["watch", "./mine.py:Mine", "--against", "codel", "--once"]
+    capsys.readouterr()
+    assert invoke(watch) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^one flow +0 \(−100 %\) +missing +0 \(−100 %\) +missing$", out, re.M)
+    # Of 4 points throughput, sRTT and Jain's index are worse.
+    assert "worse in 12: " in out
+    assert "equal within 1 % in 0" in out
+    edit("if True:", "if len(self.waiting) >= self.limit:")
+    assert invoke(watch) == 0
+    verdict = capsys.readouterr().out.partition("against the version before")[2]
+    assert "better in 12: " in verdict
+    assert "sRTT, one flow: missing there" in verdict
+    assert "equal within 1 % in 0" in verdict
+
+
 def test_programs_get_json(capsys: Captured) -> None:
     assert invoke(["new", "qdisc", "mine.py"]) == 0
     capsys.readouterr()

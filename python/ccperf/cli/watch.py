@@ -271,7 +271,7 @@ def _print(
 
 @dataclass(frozen=True)
 class Change:
-    """How a value differs by more than `_LEAST`."""
+    """How a value differs by more than `_LEAST`, or that one side has none."""
 
     is_better: bool
     text: str
@@ -282,7 +282,12 @@ class Change:
 def _change(metric: str, mine: float | None, other: float | None) -> Change | None:
     from ccperf.runs.metrics import METRICS
 
-    if mine is None or other is None or abs(mine - other) <= _LEAST * abs(other):
+    if mine is None and other is None:
+        return None
+    if mine is None or other is None:
+        # Who delivers nothing has no round trip.
+        return Change(other is None, "missing" if mine is None else "missing there", math.inf)
+    if abs(mine - other) <= _LEAST * min(abs(mine), abs(other)):
         return None
     is_better = (mine > other) == (METRICS[metric].better == "higher")
     by = f"{100 * (mine / other - 1):+.0f} %" if other else f"{mine - other:+.4g}"
@@ -291,10 +296,12 @@ def _change(metric: str, mine: float | None, other: float | None) -> Change | No
 
 
 def _cell(metric: str, mine: float | None, other: float | None) -> str:
-    if mine is None:
-        return ""
+    from ccperf.evidence.text import digits
+
     change = _change(metric, mine, other)
-    return f"{mine:.4g}" + (f" ({change.text})" if change else "")
+    if mine is None:
+        return change.text if change else ""
+    return digits(mine) + (f" ({change.text})" if change else "")
 
 
 def _verdict(kind: Kind, mine: Sequence[Values], others: Sequence[Values]) -> str:
@@ -303,7 +310,7 @@ def _verdict(kind: Kind, mine: Sequence[Values], others: Sequence[Values]) -> st
     values = 0
     for case, own, other in zip(kind.cases, mine, others, strict=True):
         for metric, head in kind.metrics.items():
-            values += metric in own
+            values += metric in own or metric in other
             if change := _change(metric, own.get(metric), other.get(metric)):
                 changes.append((change, f"{head.partition(' [')[0]}, {case.name}: {change.text}"))
     changes.sort(key=lambda each: -each[0].size)
