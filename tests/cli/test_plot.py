@@ -267,3 +267,23 @@ def test_what_cannot_be_drawn_is_said_and_nothing_is_written(
     assert status == 2
     assert message in error
     assert [path.name for path in Path().iterdir()] == ["runs.db"]
+
+
+def test_a_figure_of_factors_says_where_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Vegas sends nothing again where next to nothing is lost, and CUBIC does."""
+    path = tmp_path / "loss.db"
+    line = ["run", "loss_resilience", "--cc", "cubic,vegas", "--loss", "0.0001,0.01,0.05"]
+    assert invoke([*line, "--seed", "1", "--stop-time", "3s", "--db", str(path)]) == 0
+    capsys.readouterr()
+    again = "total_retransmissions_l4"
+    words = ["plot", "--db", str(path), "--sweep", "loss", "--metric", again, "--base", "cubic"]
+    assert invoke([*words, "--format", "svg", "-o", str(tmp_path), "--json"]) == 0
+    (figure,) = json.loads(capsys.readouterr().out)
+    said = "No factor, since it or that of TcpCubic is 0: TcpVegas at 0.0001."
+    assert figure["notes"] == [said]
+    # Over Vegas it is CUBIC that has none.
+    assert invoke([*words[:-1], "vegas", "--format", "svg", "-o", str(tmp_path), "--json"]) == 0
+    (figure,) = json.loads(capsys.readouterr().out)
+    assert figure["notes"] == ["No factor, since it or that of TcpVegas is 0: TcpCubic at 0.0001."]

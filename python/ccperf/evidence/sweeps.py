@@ -67,7 +67,8 @@ def sweeps(
                 drawn[file_name(words)] = figure
             else:
                 at = " ".join([experiment, *(other.replace("-", "=", 1) for other in others)])
-                left_out.append(f"{name} of {at}: fewer than two values of `{over}` have it")
+                what = f"a factor over {base}" if base else "it"
+                left_out.append(f"{name} of {at}: fewer than two values of `{over}` have {what}")
     if not drawn:
         raise UsageError("--sweep" if parameter else "runs", "; ".join(left_out))
     return drawn, left_out
@@ -139,20 +140,27 @@ def _values(
     }
 
 
-def _lacks(lines: Mapping[str, Sequence[Cell]], over: str, name: str) -> list[str]:
+def _lacks(
+    lines: Mapping[str, Sequence[Cell]], members: Sequence[Cell], over: str, name: str, base: str
+) -> list[str]:
     """Where runs have no value of a metric, with all seeds or with some: `Never within the run:
-    TcpCubic at [40ms,80ms]; TcpBbr at [40ms,40ms] with 1 of 2 seeds.`"""
+    TcpCubic at [40ms,80ms]; TcpBbr at [40ms,40ms] with 1 of 2 seeds.` And where there is no factor
+    over the base."""
     metric = metric_named(name)
     who: dict[tuple[str, str, str], list[str]] = {}
     for label, cells in lines.items():
         for cell in cells:
+            place = dict(cell.point.parameters)[over]
+            if base and _is_from_or_to_zero(cell, members, name, base):
+                key = (f"No factor, since it or that of {base} is 0", "", place)
+                who.setdefault(key, []).append(label)
             lacking = [found for found in cell.metrics.values() if name not in found]
             if lacking:
                 is_never = any(map(metric.is_never, lacking))
                 of = len(cell.metrics)
                 some = f" with {len(lacking)} of {of} seeds" if len(lacking) < of else ""
-                key = ("Never within the run" if is_never else "No value", some)
-                who.setdefault((*key, dict(cell.point.parameters)[over]), []).append(label)
+                key = ("Never within the run" if is_never else "No value", some, place)
+                who.setdefault(key, []).append(label)
     places: dict[tuple[str, str, str], list[str]] = {}
     for (what, some, place), labels in who.items():
         places.setdefault((what, some, ", ".join(labels)), []).append(place)
@@ -183,7 +191,7 @@ def _figure(
         over=over,
         y_label=label,
         is_factor=bool(base),
-        notes=_lacks(lines, over, name),
+        notes=_lacks(lines, members, over, name, base),
     )
 
 
@@ -255,7 +263,7 @@ def _against(
 ) -> tuple[float, float | None] | None:
     """The factor over the base at the same point, and the longer arm of its interval; NaN where
     there is none, None where the base has no run."""
-    of_base = next((c for c in members if c.algorithm == base and c.point == cell.point), None)
+    of_base = _beside(cell, members, base)
     if of_base is None:
         return None
     both = pairs(of_base, cell, metric)
@@ -264,6 +272,17 @@ def _against(
     found = difference([a for a, _ in both], [b for _, b in both], "ratio")
     is_known = math.isfinite(found.size)
     return (math.exp(found.size), found.half_width) if is_known else (math.nan, None)
+
+
+def _is_from_or_to_zero(cell: Cell, members: Sequence[Cell], metric: str, base: str) -> bool:
+    """Whether both have values, and no factor is between them."""
+    of_base, found = _beside(cell, members, base), _against(cell, members, metric, base)
+    return bool(of_base and pairs(of_base, cell, metric) and found and math.isnan(found[0]))
+
+
+def _beside(cell: Cell, members: Sequence[Cell], base: str) -> Cell | None:
+    """The base's runs at the same point."""
+    return next((c for c in members if c.algorithm == base and c.point == cell.point), None)
 
 
 def _quantity(text: str) -> tuple[float, str] | None:
