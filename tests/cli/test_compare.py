@@ -148,6 +148,12 @@ def test_a_gate_fails_if_the_new_side_has_no_point_of_the_base(compare: Compare)
     assert compare("base.db", "new.db")[0] == 2
 
 
+def test_a_metric_that_no_run_has_is_not_said_to_be_a_lack_of_points(compare: Compare) -> None:
+    status, _, err = compare("newreno", "bbr", "--metric", "total_timeouts_l4")
+    assert status == 2
+    assert err == "error: --metric: no run of these has total_timeouts_l4\n"
+
+
 def test_a_gate_shows_what_broke_it_and_exits_with_1(compare: Compare) -> None:
     status, out, _ = compare("newreno", "bbr", "--fail-on", "mean_srtt_l4>1%")
     assert status == 1

@@ -102,15 +102,24 @@ def command(
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
     chosen, gated = metrics_named(metric, "--metric"), [each.metric for each in gates]
+    asked: dict[str, None] = {}
+
+    def metrics_of(name: str) -> list[str]:
+        found = dict.fromkeys((*(chosen or answer(name).metrics), *gated))
+        asked.update(found)
+        return list(found)
+
     comparison = compare(
         sides,
-        lambda name: list(dict.fromkeys((*(chosen or answer(name).metrics), *gated))),
+        metrics_of,
         over=over,
         each=each or bool(gates),
         least=threshold,
     )
     # Of a gate's sides what is missing is an answer: it fails.
     if not (gates or comparison.rows or comparison.lacking or comparison.never):
+        if comparison.cells:
+            raise UsageError("--metric", f"no run of these has {', '.join(asked)}")
         raise UsageError("items", f"{', '.join(sides)} have no point and seed in common")
     judgement = None
     if gates:
