@@ -281,9 +281,9 @@ def test_a_figure_of_factors_says_where_there_is_none(
     words = ["plot", "--db", str(path), "--sweep", "loss", "--metric", again, "--base", "cubic"]
     assert invoke([*words, "--format", "svg", "-o", str(tmp_path), "--json"]) == 0
     (figure,) = json.loads(capsys.readouterr().out)
-    said = "No factor, since it or that of TcpCubic is 0: TcpVegas at 0.0001."
+    said = "No factor, since not both values are above 0: TcpVegas at 0.0001."
     assert figure["notes"] == [said]
     # Over Vegas it is CUBIC that has none.
     assert invoke([*words[:-1], "vegas", "--format", "svg", "-o", str(tmp_path), "--json"]) == 0
     (figure,) = json.loads(capsys.readouterr().out)
-    assert figure["notes"] == ["No factor, since it or that of TcpVegas is 0: TcpCubic at 0.0001."]
+    assert figure["notes"] == ["No factor, since not both values are above 0: TcpCubic at 0.0001."]

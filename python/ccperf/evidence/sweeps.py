@@ -152,7 +152,7 @@ def _lacks(
         for cell in cells:
             place = dict(cell.point.parameters)[over]
             if base and _is_from_or_to_zero(cell, members, name, base):
-                key = (f"No factor, since it or that of {base} is 0", "", place)
+                key = ("No factor, since not both values are above 0", "", place)
                 who.setdefault(key, []).append(label)
             lacking = [found for found in cell.metrics.values() if name not in found]
             if lacking:
