@@ -154,6 +154,26 @@ def test_a_metric_that_no_run_has_is_not_said_to_be_a_lack_of_points(compare: Co
     assert err == "error: --metric: no run of these has total_timeouts_l4\n"
 
 
+def test_of_single_runs_what_is_negative_has_differences_and_csv_has_numbers(
+    compare: Compare, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["runs", "--db", "benchmark_all.db", "--seed", "1", "--k", "1", "--json"]) == 0
+    ids = [run["run"] for run in json.loads(capsys.readouterr().out)]
+    words = (*ids[:2], "--metric", "mean_utility_mpdf_l4,mean_srtt_l4")
+    document = json.loads(compare(*words, "--json")[1])
+    first, other = (document["mean_utility_mpdf_l4"][run] for run in ids[:2])
+    assert first < other < 0
+    # The share that is better grows; in per cent of what is negative it would fall.
+    _, out, _ = compare(*words)
+    assert re.search(r"mean_utility_mpdf_l4 .* \(\+0\.00\d+\) <", out)
+    assert re.search(r"mean_srtt_l4 .* \([+−]\d+\.\d %\)", out)
+    table = list(csv.DictReader(io.StringIO(compare(*words, "--format", "csv")[1])))
+    found = {row["metric"]: (row["TcpNewReno"], row["TcpCubic"]) for row in table}
+    assert found == {
+        name: tuple(str(value) for value in of.values()) for name, of in document.items()
+    }
+
+
 def test_a_gate_shows_what_broke_it_and_exits_with_1(compare: Compare) -> None:
     status, out, _ = compare("newreno", "bbr", "--fail-on", "mean_srtt_l4>1%")
     assert status == 1

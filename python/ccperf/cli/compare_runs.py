@@ -46,9 +46,12 @@ def compare_runs(
                 columns = result.metrics.of(definition.scope).values()
                 rows[-1].append(NEVER if any(map(definition.is_never, columns)) else "")
                 continue
+            if format == "csv":  # is for programs
+                rows[-1].append(str(value))
+                continue
             text = digits(value)
-            if values[0] and value is not values[0] and text != digits(values[0]):
-                text += f" ({100 * (value / values[0] - 1):+.1f} %)".replace("-", "−")
+            if change := _change(definition, values[0], value):
+                text += f" ({change})"
             is_best = best is not None and digits(value) == digits(best) and not alike
             rows[-1].append(text + (" <" if is_best else ""))
         document[name] = {
@@ -68,6 +71,18 @@ def compare_runs(
     note_findings(*results)
     note("single runs: < is the best value of its row, which may be by chance")
     return 0
+
+
+def _change(metric: Metric, first: float | None, value: float) -> str:
+    """How a value differs from the first one: in per cent, or what may be negative in its unit."""
+    from ccperf.evidence.text import digits
+    from ccperf.evidence.verdict import effect_text
+
+    if first is None or digits(value) == digits(first):
+        return ""
+    if metric.effect == "difference":
+        return effect_text("difference", value - first)
+    return f"{100 * (value / first - 1):+.1f} %".replace("-", "−") if first else ""
 
 
 def _names(results: Sequence[Result]) -> list[str]:
