@@ -436,6 +436,19 @@ def test_sizes_have_no_power_of_ten_below_and_above_1000(value: float, said: str
     assert effect_text("ratio", value) == f"x{said}"
 
 
+def test_a_gate_judges_the_change_that_was_tested() -> None:
+    """Of most seeds it falls to about a tenth, of one it is three times as much and weighs most."""
+    base = [1.0, 1.2, 0.8, 1.1, 0.9, 1.0, 1.3, 0.7, 10.0]
+    other = [*(0.1 * value * (1 + 0.01 * i) for i, value in enumerate(base[:-1])), 30.0]
+    (row,) = compared([cell("a", base)], [cell("b", other)], each=True).rows
+    assert row.differences[0].is_shown
+    assert row.size.mean is not None
+    assert row.size.mean < 0.2
+    assert row.means[1] > row.means[0]
+    assert gate.parse(f"{METRIC}<-50%").fails(row)
+    assert not gate.parse(f"{METRIC}>50%").fails(row)
+
+
 def test_seeds_that_happened_to_lose_nothing_are_not_exact(tmp_path: Path) -> None:
     """Of 1 in 10,000 packets the first three seeds lose none within 3 s; the sixth does."""
     path = tmp_path / "loss.db"

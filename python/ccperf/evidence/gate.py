@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -39,7 +40,11 @@ class Gate:
         if row.metric != self.metric or not (found.is_shown or found.basis == "one seed"):
             return False
         change = found.other.mean - found.base.mean
-        if self.is_relative and change:
+        if self.is_relative and found.is_log:
+            # What the row says, and what was tested: of seeds that vary much, the change of the
+            # means may be another one.
+            change = 100 * math.expm1(found.size)
+        elif self.is_relative and change:
             # From zero, any change is beyond every percentage.
             change *= 100 / abs(found.base.mean) if found.base.mean else float("inf")
         return change > self.limit if self.is_upper else change < self.limit
