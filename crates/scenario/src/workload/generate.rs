@@ -8,6 +8,7 @@ use ccperf_engine::base::rng::RngStream;
 use ccperf_engine::base::time::Time;
 use ccperf_schema::written::{AddedDelay, Pairs};
 
+use super::apart::Apart;
 use super::sizes::Distribution;
 use crate::added_delay::draw;
 
@@ -94,11 +95,11 @@ impl Plan {
         let mut transfers = Vec::new();
         let [mut arrivals, mut pairs, mut sizes] =
             [0, 1, 2].map(|i| RngStream::fixed(self.seed, self.stream.wrapping_add(i)));
-        let candidates = self.candidates();
+        let (to, from) = (self.receivers(), self.senders());
         let mut round = Vec::new();
         for (n, start) in self.times(&mut arrivals).enumerate() {
             round.clear();
-            self.round(n, &candidates, &mut pairs, &mut round);
+            self.round(n, [&to, &from], &mut pairs, &mut round);
             for &[source, destination] in &round {
                 if transfers.len() > most {
                     return transfers;
@@ -165,43 +166,32 @@ impl Plan {
         }
     }
 
-    fn may_send(&self, source: usize, destination: usize) -> bool {
-        let (a, b) = (self.sets[source], self.sets[destination]);
-        source != destination && (a.is_none() || a != b)
+    /// The destinations, of which a source may send to some.
+    fn receivers(&self) -> Apart<'_> {
+        Apart::new(&self.destinations, &self.sets)
     }
 
-    fn senders_to(&self, destination: usize) -> impl Iterator<Item = usize> {
-        let sources = self.sources.iter().copied();
-        sources.filter(move |&source| self.may_send(source, destination))
-    }
-
-    /// For each source, where its transfers may go, if that is to be chosen.
-    fn candidates(&self) -> Vec<Vec<usize>> {
-        let is_given = matches!(self.pairs, Pairs::Listed { .. } | Pairs::Permutation);
-        if is_given || matches!(self.when, When::Answers { .. }) {
-            return Vec::new();
-        }
-        let of = |&source: &usize| {
-            let destinations = self.destinations.iter().copied();
-            destinations.filter(|&destination| self.may_send(source, destination)).collect()
-        };
-        self.sources.iter().map(of).collect()
+    /// The sources, of which some may send to a destination.
+    fn senders(&self) -> Apart<'_> {
+        Apart::new(&self.sources, &self.sets)
     }
 
     /// A source that may send to nobody, or what else stands in the way of any transfer.
     pub fn stranded(&self) -> Option<usize> {
-        let position = match self.pairs {
-            Pairs::Random => self.candidates().iter().position(Vec::is_empty),
-            _ => None,
-        };
-        position.map(|i| self.sources[i])
+        let are_answers = matches!(self.when, When::Answers { .. });
+        if self.pairs != Pairs::Random || are_answers {
+            return None;
+        }
+        let receivers = self.receivers();
+        self.sources.iter().copied().find(|&source| receivers.count(source) == 0)
     }
 
     /// How many may send to the destination to which most may, if a round asks all of them.
     pub fn most_senders(&self) -> Option<usize> {
         match self.pairs {
             Pairs::Incast { .. } | Pairs::AllToAll => {
-                self.destinations.iter().map(|&to| self.senders_to(to).count()).max()
+                let senders = self.senders();
+                self.destinations.iter().map(|&to| senders.count(to)).max()
             }
             _ => None,
         }
@@ -212,9 +202,13 @@ impl Plan {
         match &self.pairs {
             Pairs::Random | Pairs::Listed { .. } => 1.0,
             Pairs::Permutation => self.sources.len() as f64,
-            Pairs::AllToAll => self.candidates().iter().map(Vec::len).sum::<usize>() as f64,
+            Pairs::AllToAll => {
+                let receivers = self.receivers();
+                self.sources.iter().map(|&source| receivers.count(source)).sum::<usize>() as f64
+            }
             &Pairs::Incast { senders } => {
-                let of = |&to: &usize| at_most(senders, self.senders_to(to).count());
+                let all = self.senders();
+                let of = |&to: &usize| at_most(senders, all.count(to));
                 let all = self.destinations.iter().map(of).sum::<usize>();
                 all as f64 / self.destinations.len() as f64
             }
@@ -224,7 +218,7 @@ impl Plan {
     fn round(
         &self,
         n: usize,
-        candidates: &[Vec<usize>],
+        [receivers, senders_to]: [&Apart<'_>; 2],
         stream: &mut RngStream,
         round: &mut Vec<[usize; 2]>,
     ) {
@@ -234,9 +228,9 @@ impl Plan {
         let mut pick = |count: usize| stream.uniform_integer(0, count as u32 - 1) as usize;
         match &self.pairs {
             Pairs::Random => {
-                let source = pick(self.sources.len());
-                let destination = candidates[source][pick(candidates[source].len())];
-                round.push([self.sources[source], destination]);
+                let source = self.sources[pick(self.sources.len())];
+                let destination = receivers.get(source, pick(receivers.count(source)));
+                round.push([source, destination]);
             }
             Pairs::Permutation => {
                 // Sattolo's algorithm: a random cycle, so that nobody sends to itself.
@@ -248,7 +242,7 @@ impl Plan {
             }
             &Pairs::Incast { senders } => {
                 let destination = self.destinations[pick(self.destinations.len())];
-                let mut sources: Vec<_> = self.senders_to(destination).collect();
+                let mut sources: Vec<_> = senders_to.iter(destination).collect();
                 let all = sources.len();
                 let count = at_most(senders, all);
                 if count < all {
@@ -257,8 +251,8 @@ impl Plan {
                 round.extend(sources[..count].iter().map(|&source| [source, destination]));
             }
             Pairs::AllToAll => {
-                for (&source, destinations) in self.sources.iter().zip(candidates) {
-                    round.extend(destinations.iter().map(|&destination| [source, destination]));
+                for &source in &self.sources {
+                    round.extend(receivers.iter(source).map(|destination| [source, destination]));
                 }
             }
             Pairs::Listed { .. } => round.push(self.listed[n % self.listed.len()]),

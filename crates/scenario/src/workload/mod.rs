@@ -1,5 +1,6 @@
 //! Workloads: many transfers, drawn from streams that do not depend on the schemes under test.
 
+mod apart;
 mod check;
 mod generate;
 mod lower;

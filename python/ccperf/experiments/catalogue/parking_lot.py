@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.experiments.bounds import MOST
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 RATE, RTT = "20Mbps", "40ms"
+#: A packet crosses no more: its time to live is 64.
+MOST_LINKS = 64
 
 
 class ParkingLot(Experiment):
@@ -29,9 +30,7 @@ class ParkingLot(Experiment):
     )
     answer = Answer((JAIN, USED, SRTT), "n")
     parameters = (
-        Parameter(
-            "n", "count", (2, 3, 5), 3, "Number of bottlenecks.", most=(MOST["links"] - 2) // 3
-        ),
+        Parameter("n", "count", (2, 3, 5), 3, "Number of bottlenecks.", most=MOST_LINKS - 2),
         Parameter("buffer", "number", (1.0,), 1.0, "Each queue, in bandwidth-delay products."),
     )
     draws_starts = True

@@ -9,7 +9,23 @@ pub struct Paths {
     /// Per hop, where it leads: by link and direction.
     ends: Vec<[usize; 2]>,
     /// Per destination, the next hop from each node.
-    towards: Vec<Option<Vec<Option<Hop>>>>,
+    towards: Vec<Option<Box<[NextHop]>>>,
+}
+
+/// Where a node sends to, or that it cannot: four bytes, for there is one for each node and destination.
+#[derive(Clone, Copy, Debug)]
+struct NextHop(u32);
+
+impl NextHop {
+    const NONE: u32 = u32::MAX;
+
+    fn new(hop: Option<Hop>) -> Self {
+        NextHop(hop.map_or(Self::NONE, |[link, direction]| (2 * link + direction) as u32))
+    }
+
+    fn hop(self) -> Option<Hop> {
+        (self.0 != Self::NONE).then_some([self.0 as usize / 2, self.0 as usize % 2])
+    }
 }
 
 impl Paths {
@@ -42,7 +58,7 @@ impl Paths {
         }
         let next = self.towards[target].as_ref()?;
         while node != target {
-            let [link, direction] = next[node]?;
+            let [link, direction] = next[node].hop()?;
             path.push([link, direction]);
             node = self.ends[link][1 - direction];
         }
@@ -51,13 +67,13 @@ impl Paths {
     }
 
     /// Every node has one next hop towards the destination whoever the sender is, as a routing table has.
-    fn next_hops(&self, destination: usize) -> Vec<Option<Hop>> {
+    fn next_hops(&self, destination: usize) -> Box<[NextHop]> {
         let distance = self.graph.distances(destination, |_| true);
         let nearer = |node: usize| {
             let mut hops = self.graph.neighbours(node).iter();
             hops.find(|(_, to)| distance[*to] < distance[node]).map(|&(hop, _)| hop)
         };
-        (0..self.graph.nodes()).map(nearer).collect()
+        (0..self.graph.nodes()).map(nearer).map(NextHop::new).collect()
     }
 }
 
