@@ -61,14 +61,20 @@ class _Network:
     def __init__(self, parsed: Mapping[str, Any], what: What) -> None:
         #: For each node, where links to it come from, and their rate or delay.
         self._into: dict[str, list[tuple[str, _Course]]] = {node: [] for node in parsed["nodes"]}
+        #: The same of the first link from one node to another: a switch may have thousands.
+        self._first: dict[tuple[str, str], _Course] = {}
         for link in parsed["links"]:
             one, other = link["ends"]
-            self._into[other].append((one, _course(parsed, link, "forward", what)))
-            self._into[one].append((other, _course(parsed, link, "reverse", what)))
+            self._add(one, other, _course(parsed, link, "forward", what))
+            self._add(other, one, _course(parsed, link, "reverse", what))
         self._ways: dict[str, dict[str, _Way | None]] = {}
         #: For each target, from where several shortest paths lead there.
         self._forks: dict[str, set[str]] = {}
         self._spreads = what == "rate" and parsed["routing"]["type"] not in _OF_FLOWS
+
+    def _add(self, start: str, end: str, course: _Course) -> None:
+        self._into[end].append((start, course))
+        self._first.setdefault((start, end), course)
 
     def differ(self, pairs: Iterable[tuple[str, str]]) -> bool:
         """Whether the shortest paths between two of these nodes differ, or share what is sent."""
@@ -86,7 +92,7 @@ class _Network:
 
     def _own(self, start: str, end: str) -> _Course:
         """That of a host's only link, in the direction from `start` to `end`."""
-        return next(course for node, course in self._into[end] if node == start)
+        return self._first[start, end]
 
     def pairs(self, workload: Mapping[str, Any]) -> set[tuple[str, str]]:
         """Between whom there may be transfers; one host stands for all that are alike in this."""
