@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,25 @@ def test_figures_end_within_their_frames(
     assert browser.evaluate("document.querySelectorAll('.plot svg').length")
     assert browser.evaluate(BEYOND) == []
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_a_name_that_is_wider_than_the_window_is_broken(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    runs = [
+        run("aqm", cc, 1, "1s", {"k": k, "qdisc": "FifoQueueDisc"})
+        for cc in ("TcpVegas", "TcpCubic")
+        for k in "12"
+    ]
+    name = {"aut": f"mine.py:{'Long' * 30}"}
+    long = [replace(one, parameters={**one.parameters, **name}) for one in runs[2:]]
+    folder = built(tmp_path, [*runs[:2], *long])
+    pages = [folder / "index.html", *folder.glob("[ea][xl]*/*.html"), *folder.glob("runs/*/*.html")]
+    assert len(pages) == 1 + 1 + 2 + 4
+    for page in pages:
+        opened(browser, page, width)
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width, page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
