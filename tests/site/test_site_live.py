@@ -215,6 +215,21 @@ def test_a_slider_writes_its_field_and_simulates(browser: Browser, play: Path) -
 
 
 @browser_test
+def test_what_no_setting_can_say_is_not_offered(browser: Browser, play: Path) -> None:
+    """It would be shown, and something else simulated."""
+    opened(browser, play, "#what-if=flows%3D2")
+    wait_for_run(browser)
+    none = "document.querySelector('[name=qdisc]').options[0]"
+    assert browser.evaluate(f"[{none}.text, {none}.disabled]") == ["none", True]
+    against = "document.querySelector('[name=against]').disabled"
+    assert not browser.evaluate(against)
+    put(browser, cc="", against="TcpBbr")
+    browser.wait_for(against)
+    # Those that are there, and not BBR alone.
+    assert browser.evaluate(COMMAND) == "ccperf run dumbbell --what-if flows=2"
+
+
+@browser_test
 def test_what_cannot_be_is_told_at_its_field(browser: Browser, play: Path) -> None:
     opened(browser, play)
     wait_for_run(browser)

@@ -117,8 +117,9 @@ globalThis.ccperf ??= {};
       const settings = {};
       for (const name of NAMES) {
         if (name === "cc") {
-          const chosen = [field("cc").value, field("against").value].filter(Boolean);
-          if (chosen.length && chosen.join() !== (base.cc ?? []).join()) settings.cc = chosen;
+          const first = field("cc").value;
+          const chosen = first ? [first, field("against").value].filter(Boolean) : [];
+          if (first && chosen.join() !== (base.cc ?? []).join()) settings.cc = chosen;
           continue;
         }
         const value = field(name).value.trim();
@@ -139,6 +140,10 @@ globalThis.ccperf ??= {};
     const enable = (isPossible) => {
       for (const name of NAMES) field(name).disabled = name !== "cc" && (!isPossible || base[name] === undefined);
       for (const name of Object.keys(UNITS)) field(`${name}-slider`).disabled = field(name).disabled;
+      // Nothing takes turns with algorithms that stay as they are.
+      field("against").disabled = !field("cc").value;
+      // No setting takes a queue discipline away.
+      field("qdisc").options[0].disabled = base.qdisc !== undefined;
     };
     const follow = (name) => {
       const slider = field(`${name}-slider`);
