@@ -24,6 +24,8 @@ from ccperf.present.figures import (
     save,
 )
 from ccperf.present.figures.sizes import inches
+from ccperf.present.figures.sweep import sweep
+from ccperf.runs.metrics import METRICS
 
 
 @pytest.fixture(scope="module")
@@ -238,6 +240,26 @@ def test_logarithmic_axes_have_numbers_to_read() -> None:
     assert "data:image/svg+xml" in result_html(figure)
     with pytest.raises(UsageError, match="no value of `Throughput` is above 0"):
         adjusted(figure_of([0, 0]), log="y")
+
+
+def test_what_is_on_no_logarithmic_axis_is_said_and_no_line_falls_to_it() -> None:
+    lines = {
+        "TcpVegas": [(0.0001, 0.0, None), (0.001, 4.0, None), (0.01, 34.0, None)],
+        "TcpCubic": [(0.0, 3.0, None), (0.001, 8.0, None), (0.01, 26.0, None)],
+    }
+    figure = sweep(METRICS["total_retransmissions_l4"], Axis("Loss"), lines)
+    (panel,) = adjusted(figure, log="y").panels
+    assert [np.isnan(one.y).tolist() for one in panel.series] == [[True, False, False], [False] * 3]
+    both = adjusted(figure, log="xy")
+    said = "Not above 0, so on no logarithmic axis: TcpVegas at 0.0001, TcpCubic at 0."
+    assert both.notes == (said,)
+    assert both.alt.endswith(said)
+    words = Axis("qdisc", labels=("a", "b", "c"), is_category=True)
+    places = {
+        name: [(float(i), y, None) for i, (_, y, _) in enumerate(of)] for name, of in lines.items()
+    }
+    (note,) = adjusted(sweep(METRICS["mean_srtt_l4"], words, places), log="y").notes
+    assert note.endswith(": TcpVegas at a.")
 
 
 def result_html(figure: Figure) -> str:

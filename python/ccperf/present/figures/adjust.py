@@ -81,7 +81,7 @@ def binned(figure: Figure, bin: str) -> Figure:
     that are shorter than the time between samples, and where a run has not two of them: one mean is
     no course over time.
     """
-    if not all(panel.x.label == "Time" for panel in figure.panels):
+    if not all(map(_is_over_time, figure.panels)):
         raise UsageError("bin", f"`{figure.name}` is not over time")
     panels, seconds = [], _seconds(bin)
     for panel in figure.panels:
@@ -146,12 +146,42 @@ def _ratio(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> Floats:
 def logarithmic(figure: Figure, axes: str) -> Figure:
     """Return the figure with a logarithmic axis: `x`, `y` or `xy`.
 
-    Values that are not above 0 are not drawn. Raises `UsageError` for an axis of words, or without
-    values above 0.
+    Values that are not above 0 are not drawn; notes say which, where it is not over time. Raises
+    `UsageError` for an axis of words, or without values above 0.
     """
     if not axes or set(axes) - {"x", "y"}:
         raise UsageError("log", f"`{axes}` is not x, y or xy")
-    return replace(figure, panels=tuple(_logarithmic(panel, axes) for panel in figure.panels))
+    panels = tuple(_logarithmic(panel, axes) for panel in figure.panels)
+    drawn = tuple(panel if _is_over_time(panel) else _above_0(panel, axes) for panel in panels)
+    lost = [
+        f"{figure.entries[figure.entry_of[one.subject]]} at {_place(before.x, x)}"
+        for before, after in zip(panels, drawn, strict=True)
+        for one, other in zip(before.series, after.series, strict=True)
+        for x in one.x[np.isnan(other.y) & ~np.isnan(one.y)]
+    ]
+    notes = (f"Not above 0, so on no logarithmic axis: {', '.join(lost)}.",) if lost else ()
+    alt = " ".join((figure.alt, *notes))
+    return replace(figure, panels=drawn, alt=alt, notes=(*figure.notes, *notes))
+
+
+def _place(axis: Axis, x: float) -> str:
+    return axis.labels[round(x)] if axis.labels else f"{x:g}"
+
+
+def _is_over_time(panel: Panel) -> bool:
+    return panel.x.label == "Time"
+
+
+def _above_0(panel: Panel, axes: str) -> Panel:
+    """The panel whose lines break at what is not above 0; else they would fall to the bottom."""
+
+    def above(one: Series) -> Series:
+        if one.shape not in ("line", "points") or one.role != "subject":
+            return one
+        hidden = (("x" in axes) & (one.x <= 0)) | (("y" in axes) & (one.y <= 0))
+        return replace(one, y=np.where(hidden, np.nan, one.y))
+
+    return replace(panel, series=tuple(map(above, panel.series)))
 
 
 def _logarithmic(panel: Panel, axes: str) -> Panel:
@@ -234,7 +264,7 @@ def together(figure: Figure) -> Figure:
     Throughput and data in flight are sums over the flows, all else is their mean; the optimum is
     that of all together. Raises `UsageError` for another figure.
     """
-    if not all(panel.x.label == "Time" for panel in figure.panels):
+    if not all(map(_is_over_time, figure.panels)):
         raise UsageError("sum", f"`{figure.name}` is not over time")
     if len(figure.subjects) == 1:
         return figure
