@@ -449,6 +449,17 @@ def test_a_gate_judges_the_change_that_was_tested() -> None:
     assert not gate.parse(f"{METRIC}>50%").fails(row)
 
 
+def test_points_from_0_and_to_0_are_both_named_in_either_order() -> None:
+    one = [cell("a", [0.0, 0.0], k=1), cell("a", [3.0, 3.0], k=2)]
+    other = [cell("b", [3.0, 3.0], k=1), cell("b", [0.0, 0.0], k=2)]
+    for base, side in ((one, other), (other, one)):
+        (row,) = compared(base, side).rows
+        assert row.size.mean is None
+        assert row.text == "to 0 and from 0"
+    (row,) = compared(one[:1], other[:1]).rows
+    assert row.text == "from 0"
+
+
 def test_seeds_that_happened_to_lose_nothing_are_not_exact(tmp_path: Path) -> None:
     """Of 1 in 10,000 packets the first three seeds lose none within 3 s; the sixth does."""
     path = tmp_path / "loss.db"
