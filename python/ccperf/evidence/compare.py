@@ -87,8 +87,9 @@ class Row:
         """How large the difference is: `x1.45 (1.41 to 1.49)`, with the interval of a point."""
         size = self.size
         if size.mean is None:
-            ends = (size.least.value, size.largest.value)
-            return " and ".join(dict.fromkeys(verdict.effect_text(size.effect, e) for e in ends))
+            both = (size.least.value, size.largest.value)
+            words = (verdict.effect_text(size.effect, value) for value in both)
+            return " and ".join(dict.fromkeys(words))
         text = verdict.effect_text(size.effect, size.mean)
         interval = self.differences[0].interval if self.points == 1 else None
         if interval:
