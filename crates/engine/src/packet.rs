@@ -96,6 +96,8 @@ impl Flags {
     pub const MAY_TRIM: Flags = Flags(0x1000);
     /// Not TCP's: one has.
     pub const TRIMMED: Flags = Flags(0x2000);
+    /// Not TCP's: its numbers count packets, not bytes.
+    pub const NUMBERED: Flags = Flags(0x4000);
 
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 != 0

@@ -311,7 +311,8 @@ impl Line {
             "FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE", "", "PAUSE", "", "",
             "TRIMMED",
         ];
-        const UNNAMED: Flags = Flags::FRAGMENT.with(Flags::COLLECTS).with(Flags::MAY_TRIM);
+        const UNNAMED: Flags =
+            Flags::FRAGMENT.with(Flags::COLLECTS).with(Flags::MAY_TRIM).with(Flags::NUMBERED);
         let mut rest = flags.without(UNNAMED).0;
         while rest != 0 {
             self.text(NAMES[rest.trailing_zeros() as usize]);

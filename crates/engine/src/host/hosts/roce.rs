@@ -175,7 +175,11 @@ impl Sender {
             ip_bytes: self.headers + payload,
             payload: payload as u16,
             ecn: Ecn::Ect0,
-            flags: if number + 1 == self.end { Flags::FIN } else { Flags::default() },
+            flags: Flags::NUMBERED.with(if number + 1 == self.end {
+                Flags::FIN
+            } else {
+                Flags::default()
+            }),
             options: Options::new(false),
             ..Packet::default()
         };
@@ -322,7 +326,7 @@ impl Receiver {
 fn answer(flags: Flags, number: u32, ip_bytes: u32) -> Packet {
     Packet {
         ack: Seq(number),
-        flags,
+        flags: flags.with(Flags::NUMBERED),
         ip_bytes,
         backward: true,
         options: Options::new(false),

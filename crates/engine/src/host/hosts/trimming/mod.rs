@@ -35,9 +35,9 @@ use crate::packet::{Flags, Options, PPP_HEADER, Packet, TRIMMING_HEADERS};
 use receiver::Receiver;
 use sender::Sender;
 
-const ACK: Flags = Flags::ACK;
-const NACK: Flags = Flags(Flags::ACK.0 | Flags::RST.0);
-const PULL: Flags = Flags(Flags::ACK.0 | Flags::PSH.0);
+const ACK: Flags = Flags::ACK.with(Flags::NUMBERED);
+const NACK: Flags = ACK.with(Flags::RST);
+const PULL: Flags = ACK.with(Flags::PSH);
 
 /// The link has its turn for the sender, and the host for the receiver.
 const SENDER_TURN: Token = Token(0);

@@ -151,7 +151,11 @@ impl Sender {
             ip_bytes: TRIMMING_HEADERS + payload,
             payload: payload as u16,
             ecn: if self.control.reads_marks() { Ecn::Ect0 } else { Ecn::NotEct },
-            flags: Flags::MAY_TRIM.with(if ends { Flags::FIN } else { Flags::default() }),
+            flags: Flags::MAY_TRIM.with(Flags::NUMBERED).with(if ends {
+                Flags::FIN
+            } else {
+                Flags::default()
+            }),
             options: Options::new(false),
             ..Packet::default()
         };

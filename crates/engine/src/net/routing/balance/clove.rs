@@ -19,7 +19,6 @@ use crate::base::attributes::{Kind, Spec, param};
 use crate::base::pair_table::PairTable;
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
-use crate::packet::Flags;
 
 pub const SPEC: Spec = Spec {
     ns3: "clove",
@@ -112,7 +111,7 @@ impl Sender for Clove {
 
     fn notice(&mut self, coming: &Coming<'_>) {
         let Some((number, used)) = coming.answers else { return };
-        if !coming.packet.flags.has(Flags::ACK) {
+        if !coming.is_answer() {
             return;
         }
         let pair = [coming.origin.node, coming.origin.destination];

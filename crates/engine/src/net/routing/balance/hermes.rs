@@ -323,10 +323,13 @@ impl Sender for Hermes {
                 *timeouts += 1;
                 if *timeouts >= BLACK_HOLE_TIMEOUTS {
                     *timeouts = 0;
-                    failure.begin(now, self.failed_time);
-                    let host = leaves.hosts[origin.destination as usize];
-                    let between = Between::Hosts([origin.node, host]);
-                    self.failed.push(FailedPath::new(now, failure, between, path));
+                    // Where there is no other path, more of them are of the same failure.
+                    if !failure.lasts(now) {
+                        failure.begin(now, self.failed_time);
+                        let host = leaves.hosts[origin.destination as usize];
+                        let between = Between::Hosts([origin.node, host]);
+                        self.failed.push(FailedPath::new(now, failure, between, path));
+                    }
                 }
             }
         }
@@ -388,7 +391,7 @@ impl Sender for Hermes {
     fn notice(&mut self, coming: &Coming<'_>) {
         let packet = coming.packet;
         let Some((number, _)) = coming.answers else { return };
-        if !packet.flags.has(Flags::ACK) {
+        if !coming.is_answer() {
             return;
         }
         let flow = grown(&mut self.flows, other_path_of(packet));

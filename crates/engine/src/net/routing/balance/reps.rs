@@ -21,7 +21,6 @@ use super::sender::{Coming, Sender, Sending, Sent, Watch, grown, other_path_of, 
 use crate::base::attributes::{Kind, Spec, param};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
-use crate::packet::Flags;
 
 pub const SPEC: Spec = Spec {
     ns3: "reps",
@@ -145,7 +144,7 @@ impl Sender for Reps {
         let flow = grown(&mut self.flows, other_path_of(coming.packet));
         flow.watch.on_answer(coming.packet, coming.now);
         let Some((path, _)) = coming.answers else { return };
-        if coming.is_marked() || !coming.packet.flags.has(Flags::ACK) {
+        if coming.is_marked() || !coming.is_answer() {
             return;
         }
         if flow.frozen.is_some_and(|until| coming.now >= until) {

@@ -53,15 +53,31 @@ pub struct Coming<'a> {
 }
 
 impl Coming<'_> {
-    /// Whether it says that data was marked.
+    /// Whether it answers data.
+    pub fn is_answer(&self) -> bool {
+        is_answer(self.packet)
+    }
+
+    /// Whether it says that data met congestion.
     pub fn is_marked(&self) -> bool {
         says_marked(self.packet)
     }
 }
 
-/// In a handshake the flag agrees to ECN (RFC 3168, section 6.1.1), and says nothing of marks.
+/// A PULL (`PSH|ACK`) asks for more, and says nothing of what was sent.
+fn is_answer(packet: &Packet) -> bool {
+    let is_pull = packet.flags.has(Flags::NUMBERED) && packet.flags.has(Flags::PSH);
+    packet.flags.has(Flags::ACK) && !is_pull
+}
+
+fn is_nack(packet: &Packet) -> bool {
+    packet.flags.has(Flags::NUMBERED) && packet.flags.has(Flags::RST)
+}
+
+/// By ECE, or by a NACK (`RST|ACK`): a packet was cut, or is missing.  In a handshake the flag agrees to ECN (RFC 3168,
+/// section 6.1.1), and says nothing of marks.
 fn says_marked(packet: &Packet) -> bool {
-    packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::SYN)
+    packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::SYN) || is_nack(packet)
 }
 
 /// A packet of a probe: to the other end of a pair of agents and back.
@@ -115,7 +131,7 @@ crate::opaque!(Sender);
 /// What can be seen from outside of the data that one end of a flow sends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Watch {
-    /// Behind the last byte that was sent.
+    /// Behind the last byte, or packet, that was sent.
     sent: Seq,
     /// What was acknowledged.
     acked: Seq,
@@ -123,6 +139,23 @@ pub struct Watch {
     answered: Option<Time>,
     /// All that was sent, in bytes.
     pub bytes: u64,
+    /// What its numbers count, and which packet an answer is about.
+    numbers: Numbers,
+    /// Behind the packet that was sent last, and how many NACKs have not been heeded, where packets are counted.
+    last: Seq,
+    asked: u32,
+}
+
+/// What the sequence numbers of a flow count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Numbers {
+    /// Bytes, and datagrams have none.
+    #[default]
+    Bytes,
+    /// Packets; an answer has the first one that is missing (RoCE).
+    Packets,
+    /// Packets; an answer has that of the packet which it is about (those that may be cut).
+    Each,
 }
 
 /// What a packet of a host is.
@@ -145,6 +178,9 @@ impl Watch {
         if packet.flags == Flags::default() {
             return Sent::New; // not TCP
         }
+        if packet.flags.has(Flags::NUMBERED) {
+            return self.on_numbered(packet, now);
+        }
         let end = end_of(packet);
         if end == packet.seq {
             return Sent::Control;
@@ -156,21 +192,45 @@ impl Watch {
         if self.answered == Some(now) { Sent::Again } else { Sent::Late }
     }
 
-    /// A packet of the other end comes.  Returns how many bytes are acknowledged for the first time.
+    /// Here a sender goes back, or sends at its own pace what NACKs asked for: a timer speaks of the first packet of a
+    /// row that nobody asked for.
+    fn on_numbered(&mut self, packet: &Packet, now: Time) -> Sent {
+        let is_each = packet.flags.has(Flags::MAY_TRIM);
+        self.numbers = if is_each { Numbers::Each } else { Numbers::Packets };
+        let goes_on = packet.seq == std::mem::replace(&mut self.last, packet.seq + 1);
+        if self.last > self.sent {
+            self.sent = self.last;
+            return Sent::New;
+        }
+        let was_asked = self.asked > 0;
+        self.asked = self.asked.saturating_sub(1);
+        if goes_on || was_asked || self.answered == Some(now) { Sent::Again } else { Sent::Late }
+    }
+
+    /// A packet of the other end comes.  Returns how much, in its numbers, is acknowledged for the first time.
     pub fn on_answer(&mut self, packet: &Packet, now: Time) -> u32 {
         if !packet.flags.has(Flags::ACK) {
             return 0;
         }
         self.answered = Some(now);
-        let new = packet.ack - self.acked;
+        if !is_answer(packet) {
+            return 0;
+        }
+        let acked = match self.numbers {
+            Numbers::Each if is_nack(packet) => self.acked,
+            Numbers::Each => packet.ack + 1,
+            Numbers::Packets | Numbers::Bytes => packet.ack,
+        };
+        self.asked += u32::from(is_nack(packet));
+        let new = acked - self.acked;
         if new <= 0 {
             return 0;
         }
-        self.acked = packet.ack;
+        self.acked = acked;
         new as u32
     }
 
-    /// Behind the last byte that was sent.
+    /// Behind the last byte, or packet, that was sent.
     pub fn sent(&self) -> Seq {
         self.sent
     }
@@ -198,7 +258,7 @@ impl Rounds {
 
     /// After [`Watch::on_answer`]; the share of marked acknowledgements, if a round trip is over.
     pub fn on_answer(&mut self, packet: &Packet, watch: &Watch) -> Option<f64> {
-        if !packet.flags.has(Flags::ACK) {
+        if !is_answer(packet) {
             return None;
         }
         self.acknowledgements += 1;
@@ -274,5 +334,72 @@ mod tests {
         assert_eq!(watch.on_send(&data(1), Time(7_000)), Sent::Again, "after a duplicate");
         assert_eq!(watch.on_send(&data(1), Time(9_000)), Sent::Late);
         assert_eq!(watch.on_answer(&ack(2001), Time(9_500)), 2000);
+    }
+
+    fn numbered(number: u32, flags: Flags) -> Packet {
+        let flags = flags.with(Flags::NUMBERED);
+        Packet { seq: Seq(number), payload: 1000, ip_bytes: 1044, flags, ..Packet::default() }
+    }
+
+    fn answer(number: u32, flags: Flags) -> Packet {
+        Packet { ack: Seq(number), ip_bytes: 48, flags: flags.with(Flags::NUMBERED), ..ack(0) }
+    }
+
+    const NACK: Flags = Flags::ACK.with(Flags::RST);
+
+    /// Numbers from 0 on, each 100 ns after the other.
+    fn send(
+        watch: &mut Watch,
+        numbers: std::ops::Range<u32>,
+        flags: Flags,
+        from: u64,
+    ) -> Vec<Sent> {
+        let at = |number: u32| Time(from + 100 * u64::from(number));
+        numbers.map(|number| watch.on_send(&numbered(number, flags), at(number))).collect()
+    }
+
+    #[test]
+    fn a_round_trip_of_counted_packets_ends_with_the_last_of_them() {
+        for (flags, behind) in [(Flags::default(), 1), (Flags::MAY_TRIM, 0)] {
+            let (mut watch, mut rounds) = (Watch::default(), Rounds::default());
+            for number in 0..10 {
+                watch.on_send(&numbered(number, flags), Time(number.into()));
+                rounds.on_send(&watch);
+            }
+            // The first one's ends the first round trip, the tenth's the next.
+            let mut ends = |number: u32| {
+                let answer = answer(number + behind, Flags::ACK);
+                assert_eq!(watch.on_answer(&answer, Time(1_000)), 1);
+                rounds.on_answer(&answer, &watch).is_some()
+            };
+            let ended: Vec<_> = (0..10).filter(|&number| ends(number)).collect();
+            assert_eq!(ended, [0, 9]);
+        }
+    }
+
+    #[test]
+    fn who_goes_back_for_a_missing_packet_was_asked_and_after_a_silence_a_timer_was() {
+        let mut watch = Watch::default();
+        assert_eq!(send(&mut watch, 0..5, Flags::default(), 0), [Sent::New; 5]);
+        assert_eq!(watch.on_answer(&answer(2, NACK), Time(10_000)), 2, "it has those before");
+        assert_eq!(send(&mut watch, 2..5, Flags::default(), 10_000), [Sent::Again; 3]);
+        let late = send(&mut watch, 2..5, Flags::default(), 90_000);
+        assert_eq!(late, [Sent::Late, Sent::Again, Sent::Again], "one timeout");
+        assert_eq!(send(&mut watch, 5..6, Flags::default(), 90_000), [Sent::New]);
+    }
+
+    #[test]
+    fn of_what_was_cut_nothing_is_acknowledged_and_a_pull_is_no_answer() {
+        let mut watch = Watch::default();
+        send(&mut watch, 0..5, Flags::MAY_TRIM, 0);
+        assert_eq!(watch.on_answer(&answer(0, NACK), Time(10_000)), 0);
+        assert_eq!(watch.on_answer(&answer(3, Flags::ACK), Time(10_000)), 4);
+        assert_eq!(watch.on_answer(&answer(900, Flags::ACK.with(Flags::PSH)), Time(10_000)), 0);
+        assert_eq!(watch.acked(), Seq(4));
+        assert_eq!(send(&mut watch, 0..1, Flags::MAY_TRIM, 20_000), [Sent::Again]);
+        assert_eq!(send(&mut watch, 0..1, Flags::MAY_TRIM, 90_000), [Sent::Late]);
+        assert!(says_marked(&answer(0, NACK)));
+        assert!(!says_marked(&answer(0, Flags::ACK)));
+        assert!(!says_marked(&Packet { flags: NACK, ..ack(0) }), "TCP's end of a connection");
     }
 }

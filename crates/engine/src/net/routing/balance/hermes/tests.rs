@@ -143,6 +143,19 @@ fn three_timeouts_without_an_acknowledgement_are_a_black_hole_for_two_hosts() {
 }
 
 #[test]
+fn a_black_hole_without_another_path_is_one_failure_while_it_lasts() {
+    let bench = &mut HostBench::new("hermes", &[], 1);
+    let mut hermes = Hermes::new(&bench.context());
+    bench.send_with(&mut hermes, 0, 1000);
+    for _ in 0..9 {
+        bench.advance(1_000_000);
+        assert_eq!(bench.send_again_with(&mut hermes, 0, 1000), 0);
+    }
+    let [failed] = hermes.failed() else { panic!("{:?}", hermes.failed()) };
+    assert_eq!(failed.until.0 - failed.at.0, 100_000_000);
+}
+
+#[test]
 fn what_was_acknowledged_in_between_is_no_black_hole() {
     let (mut bench, mut hermes) = known([path(0, 0), path(60, 300), path(60, 300), path(60, 300)]);
     bench.send_with(&mut hermes, 0, 1000);
