@@ -34,11 +34,18 @@ struct Class {
     paused_since: Time,
     /// How long the pauses before it were.
     paused: Time,
+    /// Its discipline has packets that it holds back, and says when it does no longer.
+    is_held: bool,
 }
 
 impl Class {
     fn is_paused(&self, now: Time) -> bool {
         now < self.paused_until
+    }
+
+    /// A sender's next packet would leave at once.
+    fn is_free(&self, now: Time) -> bool {
+        !self.is_held && !self.is_paused(now)
     }
 
     /// For how long it could not send, until `now`.
@@ -79,6 +86,7 @@ impl Pausable {
             paused_until: Time::ZERO,
             paused_since: Time::ZERO,
             paused: Time::ZERO,
+            is_held: false,
         };
         Pausable {
             classes: disciplines.into_iter().map(class).collect(),
@@ -101,6 +109,7 @@ impl Pausable {
 
     pub fn enter(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
         let priority = priority_of(common.flow_keys.dscp(&common.packets[id]));
+        self.classes[priority].is_held = false;
         self.call(priority, transmitter, common, |qdisc, cx| qdisc.enqueue(id, cx));
         self.run(transmitter, common);
     }
@@ -146,9 +155,8 @@ impl Pausable {
                 common.tell_upstream();
                 return self.transmit(id, transmitter, common);
             }
-            if self.classes[priority].feeder.state.packets > 0 {
-                return; // it holds them back, and says when it does no longer
-            }
+            let class = &mut self.classes[priority];
+            class.is_held = class.feeder.state.packets > 0;
         }
         self.call_sender(transmitter.port, common);
     }
@@ -172,7 +180,7 @@ impl Pausable {
     fn next(&self, now: Time) -> Option<usize> {
         let may_send = |&priority: &usize| {
             let class = &self.classes[priority];
-            class.feeder.state.packets > 0 && !class.is_paused(now)
+            class.feeder.state.packets > 0 && class.is_free(now)
         };
         let in_turn = (0..CONTROL).map(|i| (self.turn + i) % CONTROL);
         (CONTROL..PRIORITIES).rev().chain(in_turn).find(may_send)
@@ -271,9 +279,10 @@ impl Pausable {
         transmitter: &mut Transmitter,
         common: &mut Common,
     ) -> bool {
-        let is_idle = !transmitter.is_busy(common.events.now());
-        let class = &self.classes[priority];
-        if is_idle && !class.is_paused(common.now()) && !self.has_more() {
+        let (is_idle, now) = (!transmitter.is_busy(common.events.now()), common.now());
+        let nobody_else =
+            || !self.has_news && self.next(now).is_none() && self.sender(now).is_none();
+        if is_idle && self.classes[priority].is_free(now) && nobody_else() {
             return true;
         }
         self.senders.push_back((priority, event));
@@ -283,11 +292,14 @@ impl Pausable {
         false
     }
 
+    /// The first sender that may send.
+    fn sender(&self, now: Time) -> Option<usize> {
+        self.senders.iter().position(|&(priority, _)| self.classes[priority].is_free(now))
+    }
+
     /// It is the turn of the first sender that may send; if it does not, that of the next.
     fn call_sender(&mut self, port: u32, common: &mut Common) {
-        let now = common.now();
-        let may_send = |(priority, _): &(usize, Event)| !self.classes[*priority].is_paused(now);
-        let Some(first) = self.senders.iter().position(may_send) else { return };
+        let Some(first) = self.sender(common.now()) else { return };
         if let Some((_, event)) = self.senders.remove(first) {
             common.events.schedule(Time::ZERO, event);
             common.events.schedule(Time::ZERO, Event::Port(PortEvent::Wake, port));
@@ -303,6 +315,7 @@ impl Pausable {
         common: &mut Common,
     ) {
         if self.call(number as usize, transmitter, common, |qdisc, cx| qdisc.timer(tag, cx)) {
+            self.classes[number as usize].is_held = false;
             self.run(transmitter, common);
         }
     }

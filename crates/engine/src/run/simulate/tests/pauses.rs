@@ -195,6 +195,51 @@ fn what_is_not_of_the_priority_goes_on() {
     }
 }
 
+/// A host with datagrams in priority 0 and RoCE in priority 3, for receivers at links of 1 Mbps and 1 Gbps; the switch has
+/// the host pause priority 0 alone.
+#[test]
+fn a_sender_whose_priority_may_send_does_not_wait_for_the_pause_of_another() {
+    let queue = json!({"qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "100000p"}}});
+    let mut forward = queue.clone();
+    forward["pfc"] = json!({"xoff": "15000B", "priorities": [0]});
+    let link = |name: &str, ends: [&str; 2], rate: &str, forward: &Value| json!({"name": name, "ends": ends, "rate": rate, "delay": "1us", "forward": forward, "reverse": queue});
+    let scenario = json!({
+        "stop_time": "20ms",
+        "nodes": ["h0", "switch", "slow", "fast"],
+        "links": [
+            link("h0", ["h0", "switch"], "1Gbps", &forward),
+            link("slow", ["switch", "slow"], "1Mbps", &queue),
+            link("fast", ["switch", "fast"], "1Gbps", &queue),
+        ],
+        "flows": [
+            {"source": "h0", "destination": "slow", "transport": "UDP", "application": cbr("10Mbps")},
+            {"source": "h0", "destination": "fast", "transport": "ROCE", "cc": {"type": "dcqcn"},
+             "dscp": 24, "start": "15ms", "application": {"type": "Greedy", "bytes": "10kB", "write": "1000B"}},
+        ],
+    });
+    let (trace, _) = run(&scenario, false);
+    assert!(!rows(&trace, &["h0_reverse", "rx", "PAUSE"]).is_empty());
+    let sent = rows(&trace, &["h0_forward", "tx", "flow_2"]);
+    assert_eq!((sent.len(), sent[0].0), (10, 15_000_000));
+}
+
+/// What waits behind the token buckets of two priorities, one packet a millisecond and ten: each has its own tokens.
+#[test]
+fn a_priority_that_is_held_back_does_not_hold_back_another() {
+    let bucket = json!({"type": "TbfQueueDisc", "attributes": {"Rate": "12Mbps", "Burst": "1500", "MaxSize": "100000p"}});
+    let mut scenario = incast(2, &json!({"xoff": "1MB"}), &json!({"stop_time": "50ms"}));
+    scenario["links"][0]["forward"] = json!({"qdisc": bucket});
+    scenario["flows"][0]["tos"] = json!(32);
+    scenario["flows"][0]["application"] = cbr("50Mbps");
+    scenario["flows"][1]["application"] =
+        json!({"type": "CBR", "rate": "1Gbps", "write": "122B", "bytes": "122kB"});
+    let (trace, _) = run(&scenario, false);
+    let sent = |flow: &str| rows(&trace, &["out_forward", "tx", flow]).len() as i64;
+    let (large, small) = (sent("flow_1"), sent("flow_2"));
+    // 12 Mbps are 50 packets of 1500 B in 50 ms, and 500 of 150 B, besides what the bucket holds at first.
+    assert!((large - 50).abs() <= 2 && (small - 510).abs() <= 3, "{large}, {small}");
+}
+
 #[test]
 fn a_response_time_delays_the_effect_and_the_headroom_allows_for_it() {
     let arrivals = |response: &str| {
