@@ -261,7 +261,8 @@ impl Sender {
 
     /// Nothing has been acknowledged for long.
     fn on_timeout(&mut self, host: &mut Host<'_>) {
-        if self.acked == self.fresh {
+        // Once it has stopped, it waits for nothing.
+        if self.acked == self.fresh || !self.is_open {
             return;
         }
         if host.now() >= self.progress + TIMEOUT {

@@ -44,6 +44,20 @@ pub(super) fn total(recording: &Recording, name: &str) -> i64 {
     column(recording, "links", name).iter().sum()
 }
 
+/// Its packets are lost from 1 ms on; a timeout is 10 ms.
+#[test]
+fn a_sender_that_has_stopped_counts_no_timeouts() {
+    for (stop, timeouts) in [("60ms", 5), ("2ms", 0)] {
+        let mut scenario = star(1, "dcqcn", "0B", &unmarked());
+        scenario["stop_time"] = json!("60ms");
+        scenario["changes"] =
+            json!([{"time": "1ms", "link": "out", "direction": "forward", "loss": 1.0}]);
+        scenario["flows"][0]["stop"] = json!(stop);
+        let (_, recording) = run(&scenario, false);
+        assert_eq!(column(&recording, "flows", "rtos"), [timeouts]);
+    }
+}
+
 #[test]
 fn alone_it_sends_at_the_rate_of_its_link_from_the_first_packet_on() {
     let mut scenario = star(1, "dcqcn", "1000kB", &unmarked());
