@@ -123,6 +123,19 @@ def test_versions_have_names_and_the_newest_is_taken_with_a_word(capsys: Capture
     )
 
 
+def test_databases_are_compared_by_the_newest_version_of_each(mine: Path, capsys: Captured) -> None:
+    """The new one is of a third version, which the base has not."""
+    text = (mine / "mycca.py").read_text()
+    (mine / "mycca.py").write_text(f"{text}\n# Again.\n")
+    line = [*RUN, "--cc", "./mycca.py:MyCca", "--k", "1,2"]
+    line[line.index("--db") + 1] = "new.db"
+    assert said(capsys, *line)[0] == 0
+    gate = ["--fail-on", "mean_srtt_l4>50%"]
+    status, out, err = said(capsys, "compare", "mine.db", "new.db", "--cc", "MyCca", *gate)
+    assert (status, out) == (0, "passed: 0 of 2 comparisons beyond a limit\n")
+    assert f"2 versions, newest taken (mycca.py:MyCca@{NEW})" in err
+
+
 @pytest.mark.usefixtures("mine")
 def test_versions_of_one_algorithm_are_compared_with_the_oldest(capsys: Captured) -> None:
     words = ["compare", "./mycca.py:MyCca", "--versions", "--db", "mine.db", "--json"]

@@ -86,7 +86,10 @@ def command(
             message = f"`{other}` is no database; name databases only, or none{more}"
             raise UsageError("items", message)
         over = "databases"
-        sides = {str(path): choose([path], experiment=experiment, cc=cc, at=at) for path in files}
+        sides = {
+            str(path): choose([path], experiment=experiment, cc=cc, at=at, newest=True)
+            for path in files
+        }
     elif all(_backend(item) for item in items) and items:
         over = "backends"
         sides = _on_backends(items, choose(databases(db), experiment=experiment, at=at), db)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -229,19 +229,21 @@ def choose(
     cc: str = "",
     at: str = "",
     parameters: Mapping[str, Sequence[str]] | None = None,
+    newest: bool = False,
 ) -> list[Cell]:
     """Return the cells at the points that `asked` reads, of the algorithms `cubic,bbr`.
 
-    Raises `UsageError`.
+    With `newest` each in its newest version, and by its name without that, as other databases have
+    other versions. Raises `UsageError`.
     """
     choice = asked(experiment, at, parameters)
     found = [record for path in databases for record in cells.records(Path(path))]
     rows = [record.row for record in found]
     there = Algorithms(rows, databases)
-    names = [there.one(word, "--cc") for word in words(cc)]
+    names = [there.one(word, "--cc") for word in words(cc)] or (there.newest() if newest else [])
     choice.check(rows, databases)
     return [
-        cell
+        replace(cell, algorithm=versions.split(cell.algorithm)[0]) if newest else cell
         for cell in cells.gather(found)
         if choice.fits(
             cell.point.experiment,
