@@ -76,6 +76,20 @@ def test_a_grid_says_in_one_line_what_varies(runs: ccperf.Runs) -> None:
     assert runs._repr_html_().count("<tr>") == 11
 
 
+def test_a_table_of_headlines_has_units_experiments_and_what_never_came(tmp_path: Path) -> None:
+    point = {"against": "bbr", "buffer": 4, "rtts": "[40ms,80ms]"}
+    line = {"cc": "cubic", "seed": 2, "db": tmp_path / "runs.db"}
+    ccperf.grid("competition", **line, **point)
+    ccperf.grid("many_flows", k=100, stop_time="5s", **line)
+    with ccperf.Store(tmp_path / "runs.db") as store:
+        runs = ccperf.Runs([(tmp_path / "runs.db", row) for row in store.runs()])
+    for shown in (str(runs), runs._repr_html_()):
+        assert "mean_srtt_l4 [ms]" in shown
+        assert "competition against=TcpBbr" in shown
+        assert "many_flows k=100" in shown
+        assert "never" in shown
+
+
 def test_a_table_has_a_row_for_each_run_and_subject(runs: ccperf.Runs) -> None:
     pandas = pytest.importorskip("pandas")
     table = runs.to_pandas()

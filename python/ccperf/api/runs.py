@@ -23,6 +23,7 @@ from ccperf.evidence import cells, sweeps
 from ccperf.evidence.chosen import Algorithms, spellings
 from ccperf.evidence.compare import compare
 from ccperf.evidence.paired import LEAST
+from ccperf.evidence.text import digits
 from ccperf.evidence.versions import versioned
 from ccperf.experiments.catalogue import answer
 from ccperf.present import notebook
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ccperf.api.asked import Algorithm
     from ccperf.evidence.cells import Cell
     from ccperf.evidence.compare import Comparison
-    from ccperf.runs.metrics import Scope
+    from ccperf.runs.metrics import Metric, Scope
     from ccperf.runs.result import Result
     from ccperf.store import RunRow
 
@@ -283,16 +284,18 @@ class Runs(Sequence["Result"]):
             stores = {path: stack.enter_context(Store(path, "r")) for path in shown.databases}
             for (path, row), of in zip(shown._rows, shown._described, strict=True):
                 tables = stores[path].metrics(row.id)
-                values = [metric.of_run(tables.of(metric.scope)) for metric in metrics]
+                point = roles.parameters(row.parameters).items()
                 rows.append(
                     [
                         str(of.get(tidy.kind(row))),
-                        " ".join(f"{k}={v}" for k, v in roles.parameters(row.parameters).items()),
+                        " ".join([of["experiment"], *(f"{k}={v}" for k, v in point)]),
                         str(row.seed),
-                        *("" if value is None else f"{value:.4g}" for value in values),
+                        *(_headline(metric, tables.of(metric.scope)) for metric in metrics),
                     ]
                 )
-        return ["algorithm", "point", "seed", *names], rows
+        units = [f" [{metric.unit}]" if metric.unit != "1" else "" for metric in metrics]
+        heads = (f"{name}{unit}" for name, unit in zip(names, units, strict=True))
+        return ["algorithm", "point", "seed", *heads], rows
 
     def __str__(self) -> str:
         """Return the first runs with their headlines, as a table."""
@@ -305,6 +308,13 @@ class Runs(Sequence["Result"]):
         caption = f"<p>{html.escape(repr(self)[1:-1])}</p>"
         shown = caption + notebook.table(*self._headlines())
         return shown + (f"<p>and {more} more</p>" if more > 0 else "")
+
+
+def _headline(metric: Metric, columns: Mapping[str, Mapping[str, float]]) -> str:
+    value = metric.of_run(columns)
+    if value is None:
+        return "never" if any(map(metric.is_never, columns.values())) else ""
+    return digits(value)
 
 
 def _key(row: RunRow) -> tuple[str, str | None, str]:
