@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ccperf
@@ -458,6 +459,35 @@ def test_points_from_0_and_to_0_are_both_named_in_either_order() -> None:
         assert row.text == "to 0 and from 0"
     (row,) = compared(one[:1], other[:1]).rows
     assert row.text == "from 0"
+
+
+def test_a_figure_of_factors_has_none_below_0_and_says_what_is_absent() -> None:
+    again = "total_retransmissions_l4"
+
+    def side(name: str, *values: list[float]) -> list[Cell]:
+        found = [cell(name, of, k=k) for k, of in enumerate(values, start=1)]
+        for one in found:
+            one.metrics = {seed: {again: of[METRIC]} for seed, of in one.metrics.items()}
+        return found
+
+    base = side("a", [0.0, 0.0], [2.0, 3.0], [5.0, 5.0])
+    other = side("b", [3.0, 4.0], [4.0, 5.0], [7.0, 7.0])
+    figure = compare({"a": base, "b": other}, [again], each=True).plot().figure
+    (panel,) = figure.panels
+    (series,) = panel.series
+    assert series.y.tolist() == [pytest.approx(math.sqrt(2 * 5 / 3)), pytest.approx(7 / 5)]
+    interval = series.interval(panel.y)
+    assert interval
+    assert (interval[0] > 0).all()
+    # The second is exact; experiments and points have nothing between them.
+    assert interval[0][1] == interval[1][1]
+    assert (series.shape, panel.x.is_category) == ("points", True)
+    assert panel.y.label == "Retransmissions, over a"
+    assert figure.notes == ("No factor where one side is 0: b at aqm k=1.",)
+    # Nobody knows an interval of one seed, or over several points.
+    alone = compare({"a": side("a", [2.0]), "b": side("b", [3.0])}, [again]).plot().figure
+    assert alone.panels[0].series[0].half_width is not None
+    assert np.isnan(alone.panels[0].series[0].half_width).all()
 
 
 def test_seeds_that_happened_to_lose_nothing_are_not_exact(tmp_path: Path) -> None:

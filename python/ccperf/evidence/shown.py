@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from ccperf.base.wording import counted
 from ccperf.errors import UsageError
 from ccperf.evidence import text
 from ccperf.present.figures import Axis, Figure, Line, Panel, Series, Subject
+from ccperf.present.figures.sweep import beside
 from ccperf.present.notebook import table
 from ccperf.runs.metrics import named
 
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 def figure(comparison: Comparison, metric: str | None) -> Figure:
     """Return the differences by one metric (the first, if None), with their intervals at points.
 
-    One line a side over experiments or points: factors, or differences in the metric's unit. Points
-    where one side is 0 have no factor. Raises `UsageError` for a metric that was not compared.
+    Beside each other over experiments or points: factors, or differences in the metric's unit.
+    Notes say where there is none. Raises `UsageError` for a metric that was not compared.
     """
     there = list(dict.fromkeys(row.metric for row in comparison.rows))
     name = metric or (there[0] if there else "")
@@ -37,37 +39,74 @@ def figure(comparison: Comparison, metric: str | None) -> Figure:
     series = []
     for index, side in enumerate(comparison.sides):
         found = [row for row in chosen if row.side == side and row.size.mean is not None]
-        halves = [row.differences[0].half_width if row.points == 1 else None for row in found]
+        aside = beside(index, len(comparison.sides))
         series.append(
             Series(
-                np.array([float(places.index(_place(row))) for row in found]),
+                np.array([places.index(_place(row)) + aside for row in found], dtype=float),
                 np.array([row.size.mean for row in found], dtype=float),
-                "line",
+                "points",
                 "subject",
                 index,
-                np.array([half or 0.0 for half in halves]),
+                np.array(list(map(_half_width, found)), dtype=float),
             )
         )
     base = comparison.base
     is_ratio = definition.effect == "ratio"
     unit = "" if is_ratio or definition.unit == "1" else definition.unit
+    notes = _notes(comparison, chosen)
+    alt = (
+        f"{'Factors between' if is_ratio else 'Differences of'} {name} of {base} and of "
+        f"{', '.join(comparison.sides)}, with 95 % confidence intervals at single points, over "
+        f"{counted(len(places), 'row')}."
+    )
     return Figure(
         name=f"{name}_compared",
         title=f"{name}: difference from {base}",
-        alt=f"{'Factors between' if is_ratio else 'Differences of'} {name} of {base} and of "
-        f"{', '.join(comparison.sides)}, with 95 % confidence intervals at single points, over "
-        f"{counted(len(places), 'row')}.",
+        alt=" ".join((alt, *notes)),
         panels=(
             Panel(
-                Axis("experiment", labels=tuple(places)),
-                Axis(f"{'Factor over' if is_ratio else 'Difference from'} {base}", unit),
+                Axis(
+                    "experiment",
+                    lower=-0.5,
+                    upper=len(places) - 0.5,
+                    labels=tuple(places),
+                    is_category=True,
+                ),
+                Axis(
+                    f"{definition.title}, {'over' if is_ratio else 'difference from'} {base}",
+                    unit,
+                    is_factor=is_ratio,
+                ),
                 tuple(series),
                 (Line("y", 1.0 if is_ratio else 0.0, "ideal"),),
             ),
         ),
         subjects=tuple(Subject(side, algorithm=side) for side in comparison.sides),
         roles=(("ideal", base),),
+        notes=notes,
     )
+
+
+def _half_width(row: Row) -> float:
+    """Of an interval; 0 where a point is exact, NaN where nobody knows."""
+    (first, *others) = row.differences
+    if others:
+        return np.nan
+    half = 0.0 if first.basis == "exact" else first.half_width
+    return np.nan if half is None else half
+
+
+def _notes(comparison: Comparison, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Where a figure of one metric has nothing, or not all."""
+    zeros = [f"{row.side} at {_place(row)}" for row in rows if row.size.zeros]
+    metric = rows[0].metric
+    of_metric = replace(
+        comparison,
+        lacking=tuple(lack for lack in comparison.lacking if lack.metric == metric),
+        never=tuple(lack for lack in comparison.never if lack.metric == metric),
+    )
+    said = [f"No factor where one side is 0: {', '.join(zeros)}"] if zeros else []
+    return tuple(f"{line}." for line in (*said, *text.lacks(of_metric)))
 
 
 def html(comparison: Comparison) -> str:

@@ -78,7 +78,7 @@ def remarks(
         )
     if any(row.size.zeros for row in rows):
         remarks.append("where one side is 0 there is no factor: such points are not in the mean")
-    remarks += _lacks(comparison)
+    remarks += lacks(comparison)
     if over_grids:
         remarks.append(
             "over grids: 95 % interval of the mean if the points were drawn at random from all that"
@@ -106,7 +106,7 @@ def remarks(
     return remarks
 
 
-def _lacks(comparison: Comparison) -> list[str]:
+def lacks(comparison: Comparison) -> list[str]:
     """Who has no value where others have, and what never came, by experiment and metric."""
     texts = []
     for (who, experiment, metric), ats in _by_metric(comparison.lacking).items():

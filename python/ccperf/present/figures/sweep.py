@@ -45,13 +45,12 @@ def sweep(
         raise UsageError("sweep", f"`{over}` has fewer than two values there; nothing to draw")
     series = []
     shape: Shape = "points" if x.is_category else "line"
-    apart = min(_APART, _ROOM / len(lines)) if x.is_category else 0.0
     for index, points in enumerate(lines.values()):
         # Between words there is no line to break.
         drawn = [one for one in sorted(points) if not (x.is_category and np.isnan(one[1]))]
         at, means, halves = zip(*drawn, strict=True)
         known = [np.nan if half is None else half for half in halves]
-        places = np.array(at) + apart * (index - (len(lines) - 1) / 2)
+        places = np.array(at) + (beside(index, len(lines)) if x.is_category else 0.0)
         series.append(Series(places, np.array(means), shape, "subject", index, np.array(known)))
     if x.is_category:
         x = replace(x, lower=-0.5, upper=len(x.labels) - 0.5)
@@ -72,6 +71,11 @@ def sweep(
         subjects=tuple(Subject(name, algorithm=whose(name, [name])) for name in lines),
         notes=tuple(notes),
     )
+
+
+def beside(index: int, count: int) -> float:
+    """Return how far from a word's place one of several points over it stands."""
+    return min(_APART, _ROOM / count) * (index - (count - 1) / 2)
 
 
 def has_line(points: Sequence[tuple[float, float, float | None]]) -> bool:
