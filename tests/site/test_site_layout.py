@@ -16,6 +16,7 @@ from ccperf.algorithms import registry
 from ccperf.evidence import cells
 from ccperf.present.figures.palette import SUBJECTS, looks_of
 from ccperf.runs.metrics import metric_named
+from ccperf.runs.result import Result
 
 #: Texts of figures that stand beyond their frame, by more than half a pixel.
 BEYOND = """[...document.querySelectorAll('figure')].flatMap((figure) => {
@@ -399,3 +400,24 @@ def test_pages_and_papers_choose_looks_alike(
 ) -> None:
     opened(browser, folder / "experiments" / "aqm.html", 1280)
     assert tuple(browser.evaluate(f"ccperf.looksOf({names!r})")) == looks_of(names)
+
+
+def test_a_front_page_says_which_of_many_algorithms_small_figures_leave_out(
+    tmp_path: Path,
+) -> None:
+    names = list(registry.algorithms("cc"))[:12]
+    point = {"k": "1", "qdisc": "FifoQueueDisc"}
+    runs = [run("aqm", cc, 1, "200ms", point) for cc in names]
+
+    def key(name: str, runs: list[Result]) -> str:
+        (tmp_path / name).mkdir()
+        page = parse(built(tmp_path / name, runs) / "index.html")
+        return next(
+            one.text for one in page.named("p") if "looks" in one.attributes.get("class", "")
+        )
+
+    drawn, left_out = key("many", runs).split("not drawn: ")
+    others = left_out.strip().split(", ")
+    assert sorted([*drawn.split(), *others]) == sorted(names)
+    assert len(others) == 2
+    assert "not drawn" not in key("few", runs[:3])

@@ -79,6 +79,11 @@ class Overview:
         found = self.scores.inventory.looks(self.kind)
         return found or {name: i for i, name in enumerate(self.algorithms[: small.MOST])}
 
+    @property
+    def undrawn(self) -> list[str]:
+        """The algorithms that small figures have no look for."""
+        return [name for name in self.algorithms if name not in self.looks]
+
     @cached_property
     def baselines(self) -> list[str]:
         """The algorithms that the others can be compared with; none if there is one alone."""
