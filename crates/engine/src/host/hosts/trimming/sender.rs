@@ -29,6 +29,8 @@ pub(super) struct Sender {
     /// The first packet that has not arrived for all it knows, and what it knows of those from there on that were sent.
     first: u32,
     fates: VecDeque<Fate>,
+    /// Numbers as they were sent, and when; some may have been answered, or sent again, since.
+    under_way: VecDeque<(Time, u32)>,
     /// Numbers of packets that were lost, the first of which goes next; some may have arrived since.
     lost: VecDeque<u32>,
     /// Bytes on the wire of packets that nobody has answered.
@@ -53,6 +55,7 @@ impl Sender {
             control,
             first: 0,
             fates: VecDeque::new(),
+            under_way: VecDeque::new(),
             lost: VecDeque::new(),
             unknown: 0,
             timer: None,
@@ -105,6 +108,17 @@ impl Sender {
 
     fn fate(&mut self, number: u32) -> Option<&mut Fate> {
         self.fates.get_mut(number.checked_sub(self.first)? as usize)
+    }
+
+    /// The packet without an answer that was sent first, and when.
+    fn oldest(&mut self) -> Option<(Time, u32)> {
+        while let Some(&(sent, number)) = self.under_way.front() {
+            if self.fate(number) == Some(&mut Fate::Unknown(sent)) {
+                return Some((sent, number));
+            }
+            self.under_way.pop_front();
+        }
+        None
     }
 
     /// The packet that may go now.
@@ -172,6 +186,7 @@ impl Sender {
                 *fate = Fate::Unknown(now);
             }
         }
+        self.under_way.push_back((now, number));
         self.outcome.segments_sent += 1;
         self.sent_bytes += u64::from(payload);
         self.departures.note(now);
@@ -213,6 +228,8 @@ impl Sender {
             self.control.on_ack(&answer);
             self.advance(host.now());
         }
+        // What has been answered is not kept.
+        self.oldest();
         self.go_on(host);
     }
 
@@ -241,19 +258,21 @@ impl Sender {
         }
         let now = host.now();
         let timeout = self.control.timeout();
-        let (mut oldest, mut lost) = (None, false);
-        for (number, fate) in (self.first..).zip(&mut self.fates) {
-            let Fate::Unknown(sent) = *fate else { continue };
-            if sent + timeout <= now {
-                *fate = Fate::Lost;
-                self.lost.push_back(number);
-                let bytes = on_wire(&self.message, number);
-                self.unknown -= u64::from(bytes);
-                self.control.on_timeout(bytes);
-                lost = true;
-            } else {
-                oldest = Some(oldest.map_or(sent, |oldest: Time| oldest.min(sent)));
-            }
+        let mut late = Vec::new();
+        let mut oldest = self.oldest();
+        while let Some((_, number)) = oldest.filter(|&(sent, _)| sent + timeout <= now) {
+            self.note(number, Fate::Lost);
+            late.push(number);
+            oldest = self.oldest();
+        }
+        // The first ones go first, whenever they were sent.
+        late.sort_unstable();
+        let mut lost = !late.is_empty();
+        for number in late {
+            self.lost.push_back(number);
+            let bytes = on_wire(&self.message, number);
+            self.unknown -= u64::from(bytes);
+            self.control.on_timeout(bytes);
         }
         // The receiver may have what it was not acknowledged, and then asks for nothing.
         let waits = oldest.is_none() && !lost && self.fates.contains(&Fate::Lost);
@@ -263,7 +282,7 @@ impl Sender {
             self.control.on_timeout(0);
             lost = true;
         }
-        let due = oldest.map(|sent| sent + timeout).or(last_word);
+        let due = oldest.map(|(sent, _)| sent + timeout).or(last_word);
         if let Some(due) = due.filter(|due| *due > now) {
             self.timer = Some(host.arm(due - now, SENDER_TIMER));
         }

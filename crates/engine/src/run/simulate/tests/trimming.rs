@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::pauses::rows;
 use super::roce::total;
-use super::{column, run};
+use super::{Simulation, column, lower, run};
 use crate::run::dice::Dice;
 use crate::run::recording::{Column, Recording};
 
@@ -471,4 +471,22 @@ fn an_ack_says_whether_its_packet_was_marked() {
     marked.sort();
     echoed.sort();
     assert_eq!(marked, echoed);
+}
+
+/// Of a window some 470,000 packets leave before the first one's timeout, on a path that carries none: each is lost.
+/// What it costs a sender grows with the packets, not with their square, which nobody would wait for.
+#[test]
+fn a_large_window_is_lost_in_time_as_it_was_sent() {
+    let mut scenario = star(1, "0B", &json!({}));
+    scenario["stop_time"] = json!("60ms");
+    scenario["links"][0]["forward"]["loss"] = json!(1.0);
+    for link in scenario["links"].as_array_mut().unwrap() {
+        link["rate"] = json!("400Gbps");
+        link["delay"] = json!("5ms");
+    }
+    scenario["flows"][0]["cc"] = json!({"type": "nscc", "attributes": {"Timeout": "10ms"}});
+    let recording = Simulation::new(lower(&scenario), None).unwrap().finish().unwrap();
+    let again = column(&recording, "flows", "retransmissions")[0];
+    let sent = column(&recording, "flows", "segments_sent")[0];
+    assert!(sent - again > 400_000, "{sent} {again}");
 }
