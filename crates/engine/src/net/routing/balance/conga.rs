@@ -92,17 +92,17 @@ struct Congestion {
 /// What packets from one leaf said.
 #[derive(Clone, Debug, Default)]
 struct Heard {
-    /// By the sender's tag.
-    levels: Vec<Said>,
-    /// The next to be sent back; the first one, if there is none of this number yet.
-    next: usize,
+    /// By the sender's tag, of which few say something: most ports of a leaf are its hosts'.
+    tags: Vec<Said>,
+    /// The next tag to be sent back, or that after it.
+    next: u16,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Said {
+    tag: u16,
     level: u8,
     since: Time,
-    is_known: bool,
     /// Since it was sent back.
     has_changed: bool,
 }
@@ -131,25 +131,28 @@ fn aged(level: u8, since: Time, now: Time, aging: Time) -> u8 {
 
 impl Heard {
     fn note(&mut self, label: Label, now: Time) {
-        let tag = usize::from(label.tag);
-        if tag >= self.levels.len() {
-            self.levels.resize(tag + 1, Said::default());
+        let Label { tag, level } = label;
+        let new = Said { tag, level, since: now, has_changed: true };
+        match self.tags.binary_search_by_key(&tag, |said| said.tag) {
+            Ok(at) => {
+                let said = &mut self.tags[at];
+                let has_changed = said.has_changed || said.level != level;
+                *said = Said { has_changed, ..new };
+            }
+            Err(at) => self.tags.insert(at, new),
         }
-        let said = &mut self.levels[tag];
-        said.has_changed |= !said.is_known || said.level != label.level;
-        (said.level, said.since, said.is_known) = (label.level, now, true);
     }
 
     /// What goes back next: in turn, what has changed first.
     fn feedback(&mut self, now: Time, aging: Time) -> Option<Label> {
-        let count = self.levels.len();
-        let turn = || (0..count).map(|i| (self.next + i) % count);
-        let changed = turn().find(|&i| self.levels[i].has_changed);
-        let tag = changed.or_else(|| turn().find(|&i| self.levels[i].is_known))?;
-        self.next = tag + 1;
-        let said = &mut self.levels[tag];
+        let count = self.tags.len();
+        let first = self.tags.partition_point(|said| said.tag < self.next);
+        let mut turn = (first..count).chain(0..first);
+        let next = turn.clone().find(|&i| self.tags[i].has_changed).or(turn.next())?;
+        let said = &mut self.tags[next];
         said.has_changed = false;
-        Some(Label { tag: tag as u16, level: aged(said.level, said.since, now, aging) })
+        self.next = said.tag + 1;
+        Some(Label { tag: said.tag, level: aged(said.level, said.since, now, aging) })
     }
 }
 
