@@ -118,19 +118,6 @@ def test_scores_are_the_values_that_the_comparison_prints(scores: Scores) -> Non
     assert checked >= 4
 
 
-def test_the_best_is_darkest_and_the_worst_is_bare(scores: Scores) -> None:
-    for criterion in CRITERIA:
-        column = [scores.get("aqm", criterion.name, name) for name in ALGORITHMS]
-        known = [score for score in column if score is not None]
-        ranks = {score.rank for score in known}
-        if ranks and ranks != {None}:
-            best = (max if criterion.higher_is_better else min)(
-                known, key=lambda score: score.summary.mean
-            )
-            assert best.rank == 9
-            assert 0 in ranks
-
-
 def test_a_sentence_counts_every_experiment_and_criterion_once(scores: Scores) -> None:
     rows = scores.against("TcpNewReno")
     for algorithm in ("TcpCubic", "TcpVegas"):

@@ -46,7 +46,7 @@ from ccperf.runs.metrics import metric_named
 from ccperf.site.kept import row_of, row_values, summary_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ccperf.algorithms import registry
     from ccperf.evidence.cells import Cell
@@ -197,8 +197,6 @@ class Score:
 
     metric: str
     summary: Summary
-    #: How good it is among the algorithms there: 0 the worst, 9 the best; None where all are alike.
-    rank: int | None
     #: Points that it is the mean of, and all that the algorithm has there.
     points: int
     of: int
@@ -377,7 +375,7 @@ def _columns(group: Group) -> dict[str, dict[str, list[Any]]]:
     cells = _comparable(group)
     return {
         criterion.name: {
-            name: [metric, summary_values(score.summary), score.rank, score.points, score.of]
+            name: [metric, summary_values(score.summary), score.points, score.of]
             for metric in [criterion.metric_of(group)]
             for name, score in (_column(cells, metric) if metric else {}).items()
         }
@@ -402,8 +400,8 @@ def _nevers(group: Group) -> dict[str, dict[str, int]]:
 
 
 def _score_of(values: list[Any]) -> Score:
-    metric, summary, rank, points, of = values
-    return Score(metric, Summary(*summary), rank, points, of)
+    metric, summary, points, of = values
+    return Score(metric, Summary(*summary), points, of)
 
 
 def _comparable(group: Group) -> dict[str, list[Cell]]:
@@ -436,26 +434,10 @@ def _column(cells: Mapping[str, Sequence[Cell]], metric: str) -> dict[str, Score
         name: _over([points[point] for point in points if point in common or not common], metric)
         for name, points in having.items()
     }
-    best, worst = _ends(summaries.values(), metric_named(metric).better == "higher")
     return {
-        name: Score(
-            metric,
-            summary,
-            None if best == worst else round(9 * (summary.mean - worst) / (best - worst)),
-            len(common) or len(having[name]),
-            len(having[name]),
-        )
+        name: Score(metric, summary, len(common) or len(having[name]), len(having[name]))
         for name, summary in summaries.items()
     }
-
-
-def _ends(summaries: Iterable[Summary], higher: bool) -> tuple[float, float]:
-    """Return the best and the worst mean; the same where they print alike."""
-    means = [summary.mean for summary in summaries]
-    low, high = min(means), max(means)
-    if high - low <= 1e-3 * max(abs(low), abs(high)):
-        return low, low
-    return (high, low) if higher else (low, high)
 
 
 def _is_above(cell: Cell, metric: str) -> bool:
