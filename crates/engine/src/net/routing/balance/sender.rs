@@ -178,12 +178,12 @@ impl Watch {
         if packet.flags == Flags::default() {
             return Sent::New; // not TCP
         }
-        if packet.flags.has(Flags::NUMBERED) {
-            return self.on_numbered(packet, now);
-        }
         let end = end_of(packet);
         if end == packet.seq {
             return Sent::Control;
+        }
+        if packet.flags.has(Flags::NUMBERED) {
+            return self.on_numbered(packet, now);
         }
         if end > self.sent {
             self.sent = end;
@@ -392,6 +392,7 @@ mod tests {
     fn of_what_was_cut_nothing_is_acknowledged_and_a_pull_is_no_answer() {
         let mut watch = Watch::default();
         send(&mut watch, 0..5, Flags::MAY_TRIM, 0);
+        assert_eq!(watch.on_send(&answer(0, NACK), Time(10_000)), Sent::Control);
         assert_eq!(watch.on_answer(&answer(0, NACK), Time(10_000)), 0);
         assert_eq!(watch.on_answer(&answer(3, Flags::ACK), Time(10_000)), 4);
         assert_eq!(watch.on_answer(&answer(900, Flags::ACK.with(Flags::PSH)), Time(10_000)), 0);
