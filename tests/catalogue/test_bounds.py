@@ -58,7 +58,7 @@ ROOM = 4_000_000_000
         ("dumbbell --flows 1000000", "flows: `1000000` must be a whole number from 1 to 65,535"),
         ("n_against_one --n 65535", "n: `65535` must be a whole number from 1 to 65,534"),
         ("incast --n 1000000", "n: `1000000` must be a whole number from 1 to 131,071"),
-        ("parking_lot --n 1000000", "n: `1000000` must be a whole number from 1 to 43,690"),
+        ("parking_lot --n 1000000", "n: `1000000` must be a whole number from 1 to 62"),
     ],
 )
 def test_a_command_is_refused_at_once(tmp_path: Path, words: str, says: str) -> None:

@@ -82,8 +82,6 @@ def test_an_empty_fabric_carries_a_window_in_one_round_trip() -> None:
     ("make", "field"),
     [
         (lambda: fat_tree(3), "k"),
-        # A spine over one leaf has one link: workloads would take it for a host.
-        (lambda: leaf_spine(1, 1, 2), "leaves"),
         (lambda: leaf_spine(2, 1, 1, parallel=0), "parallel"),
         (lambda: star(1), "hosts"),
         (lambda: star(3, FabricLink(), delays=["1us"]), "delays"),

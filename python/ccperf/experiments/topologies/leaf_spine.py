@@ -69,7 +69,8 @@ def leaf_spine(
     rate.
 
     Args:
-        leaves: at least two; over one alone, spines would have one link, as hosts do.
+        leaves: at least one, over which spines have one link, so that workloads that name no
+            hosts take them for some.
         spines: at least one.
         servers: for each leaf, at least one.
         parallel: links between a leaf and a spine.
@@ -84,8 +85,8 @@ def leaf_spine(
         ScenarioError: for a number below its least, more links than a run may have, and a share
             that is none.
     """
-    at_least("leaves", leaves, 2)
-    for field, value in (("spines", spines), ("servers", servers), ("parallel", parallel)):
+    sizes = {"leaves": leaves, "spines": spines, "servers": servers, "parallel": parallel}
+    for field, value in sizes.items():
         at_least(field, value, 1)
     count = leaves * servers + leaves * spines * parallel
     few_enough("links", count, leaves=leaves, spines=spines, servers=servers, parallel=parallel)

@@ -8,11 +8,14 @@ import numpy as np
 
 from ccperf.runs.diagnoses.rule import Rule, Run, microseconds
 
+#: Profiles of TCP that take samples in less than ms.
+_FINE = ("linux",)
+
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
     for flow in run.flows:
         is_tcp = flow.described.get("transport", "TCP") == "TCP"
-        if not is_tcp or flow.setting("Timestamp") != "true" or flow.setting("Profile") == "linux":
+        if not is_tcp or flow.setting("Timestamp") != "true" or flow.setting("Profile") in _FINE:
             continue
         srtt, base = flow.samples("srtt_ns"), flow.total("base_rtt_ns")
         if (srtt < base).any():
