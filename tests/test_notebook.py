@@ -120,6 +120,9 @@ def test_a_comparison_shows_what_differs(tmp_path: Path, frames: None) -> None: 
     assert "k=2" in shown
     figure = compared.plot().figure
     (series,) = figure.panels[0].series
+    # What the points have in common is said once.
+    axis = figure.panels[0].x
+    assert (axis.label, axis.labels) == ("aqm qdisc=FifoQueueDisc", ("k=1", "k=2"))
     factors = [row.means[1] / row.means[0] for row in compared.rows]
     assert series.y.tolist() == pytest.approx(factors)
     assert compared.to_pandas()["side"] == ["TcpVegas", "TcpVegas"]

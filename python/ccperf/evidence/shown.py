@@ -36,6 +36,7 @@ def figure(comparison: Comparison, metric: str | None) -> Figure:
         raise UsageError("metric", f"`{name}` was not compared; {known} was")
     chosen = [row for row in comparison.rows if row.metric == name]
     places = list(dict.fromkeys(map(_place, chosen)))
+    labels, common = _labels(chosen)
     series = []
     for index, side in enumerate(comparison.sides):
         found = [row for row in chosen if row.side == side and row.size.mean is not None]
@@ -66,10 +67,10 @@ def figure(comparison: Comparison, metric: str | None) -> Figure:
         panels=(
             Panel(
                 Axis(
-                    "experiment",
+                    common or "experiment",
                     lower=-0.5,
                     upper=len(places) - 0.5,
-                    labels=tuple(places),
+                    labels=labels,
                     is_category=True,
                 ),
                 Axis(
@@ -133,5 +134,19 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _words(row: Row) -> tuple[str, ...]:
+    return (row.experiment, *(f"{name}={value}" for name, value in row.point))
+
+
 def _place(row: Row) -> str:
-    return " ".join([row.experiment, *(f"{name}={value}" for name, value in row.point)])
+    return " ".join(_words(row))
+
+
+def _labels(rows: Sequence[Row]) -> tuple[tuple[str, ...], str]:
+    """What tells the places of rows apart, in their order, and what all have in common."""
+    places = list(dict.fromkeys(map(_words, rows)))
+    if len(places) < 2:
+        return tuple(map(" ".join, places)), ""
+    common = [word for word in places[0] if all(word in words for words in places)]
+    labels = (" ".join(word for word in words if word not in common) for words in places)
+    return tuple(labels), " ".join(common)
