@@ -86,19 +86,24 @@ static void cong_avoid(void *, ccperf_tcb *tcb, int64_t segments_acked) {
 }
 
 CCPERF_EXPORT const ccperf_cca ccperf_cca_v2 = {
-    CCPERF_CCA_HEADER,
-    .ssthresh = ssthresh,
-    .cong_avoid = cong_avoid,
+    CCPERF_CCA_HEADER, FUNCTIONS
 };
 """
 
 
-def test_newreno_in_cpp_is_the_built_in_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("standard", "functions"),
+    [
+        ("c++20", ".ssthresh = ssthresh, .cong_avoid = cong_avoid"),
+        ("c++11", "nullptr, nullptr, nullptr, nullptr, ssthresh, cong_avoid"),
+    ],
+)
+def test_newreno_in_cpp_is_the_built_in_one(tmp_path: Path, standard: str, functions: str) -> None:
     if (compiler := shutil.which("c++")) is None:
         pytest.skip("needs a C++ compiler")
-    (tmp_path / "mine.cpp").write_text(CPP)
+    (tmp_path / "mine.cpp").write_text(CPP.replace("FUNCTIONS", functions))
     library = tmp_path / "libmine.so"
-    flags = ["-std=c++20", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{get_include()}"]
+    flags = [f"-std={standard}", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{get_include()}"]
     subprocess.run([compiler, *flags, "-o", library, tmp_path / "mine.cpp"], check=True)
     built_in, trace = run(scenario("TcpNewReno"), tmp_path, "built-in")
     recording, my_trace = run(scenario(str(library)), tmp_path, "c++")

@@ -16,7 +16,7 @@
  *     cc -shared -fPIC -O2 -I"$(python -m ccperf.include)" -o libmycca.so mycca.c
  *     ccperf run aqm --cc ./libmycca.so
  *
- * In C++ the same, from C++20 on: functions in the order of the table.
+ * In C++20 the same, with functions in the order of the table; before it, all of them by place.
  *
  * Amounts are bytes and times nanoseconds of simulated time, all signed 64-bit, so that a mistake shows
  * as what it is. Every function is called from one thread at a time; a simulation has one object per
@@ -295,9 +295,18 @@ typedef struct ccperf_cca {
     /* end: functions */
 } ccperf_cca;
 
+/* By name; before C++20, which has no names in tables, by place. */
+#if defined(__cplusplus) && __cplusplus < 202002L
+#define CCPERF_FIELD(name, value) value
+#else
+#define CCPERF_FIELD(name, value) .name = value
+#endif
+
 #define CCPERF_CCA_HEADER                                                          \
-    .abi_version = CCPERF_ABI_VERSION, .table_size = sizeof(ccperf_cca),           \
-    .view_size = sizeof(ccperf_tcb), .sample_size = sizeof(ccperf_rate_sample)
+    CCPERF_FIELD(abi_version, CCPERF_ABI_VERSION),                                 \
+    CCPERF_FIELD(table_size, sizeof(ccperf_cca)),                                  \
+    CCPERF_FIELD(view_size, sizeof(ccperf_tcb)),                                   \
+    CCPERF_FIELD(sample_size, sizeof(ccperf_rate_sample))
 
 /* --- queue discipline -------------------------------------------------------------------------- */
 
@@ -370,8 +379,10 @@ typedef struct ccperf_qdisc {
 } ccperf_qdisc;
 
 #define CCPERF_QDISC_HEADER                                                        \
-    .abi_version = CCPERF_ABI_VERSION, .table_size = sizeof(ccperf_qdisc),         \
-    .view_size = sizeof(ccperf_queue), .reserved = 0
+    CCPERF_FIELD(abi_version, CCPERF_ABI_VERSION),                                 \
+    CCPERF_FIELD(table_size, sizeof(ccperf_qdisc)),                                \
+    CCPERF_FIELD(view_size, sizeof(ccperf_queue)),                                 \
+    CCPERF_FIELD(reserved, 0)
 
 /* --- load balancer ----------------------------------------------------------------------------- */
 
@@ -447,8 +458,10 @@ typedef struct ccperf_balancer {
 } ccperf_balancer;
 
 #define CCPERF_BALANCER_HEADER                                                     \
-    .abi_version = CCPERF_ABI_VERSION, .table_size = sizeof(ccperf_balancer),      \
-    .view_size = sizeof(ccperf_switch), .reserved = 0
+    CCPERF_FIELD(abi_version, CCPERF_ABI_VERSION),                                 \
+    CCPERF_FIELD(table_size, sizeof(ccperf_balancer)),                             \
+    CCPERF_FIELD(view_size, sizeof(ccperf_switch)),                                \
+    CCPERF_FIELD(reserved, 0)
 
 #ifdef __cplusplus
 }
