@@ -10,6 +10,13 @@ from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.experiments import programs
 from ccperf.experiments.programs import ProgramRun
+from ccperf.experiments.published import published
+
+_ECN = next(page for page in published() if page.experiment == "ecn")
+#: A published line of ccperf, of one second.
+SHORT = _ECN.command.replace("stop-time=15s", "stop-time=1s").replace(
+    "stop-times=15s", "stop-times=1s"
+)
 
 
 def run_of(line: str) -> ProgramRun:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
-from ccperf.cli.app import invoke
 
 PLAN = """\
 cc = ["newreno", "cubic"]
@@ -31,20 +27,7 @@ seed = 7
 parameters = { k = 5, qdisc = "fifo" }
 """
 
-
-@pytest.fixture
-def ccperf(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Any:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> SimpleNamespace:
-        status = invoke(words)
-        out, err = capsys.readouterr()
-        found = json.loads(out) if "--json" in words and status == 0 else None
-        return SimpleNamespace(status=status, out=out, err=err, json=found)
-
-    return run
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def test_a_plan_has_several_experiments_grids_algorithms_and_seeds(ccperf: Any) -> None:

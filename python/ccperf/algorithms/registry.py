@@ -92,6 +92,12 @@ def attribute(kind: Kind, described: Mapping[str, Any], name: str) -> str:
     return given.get(name) or next(of["default"] for of in params if of["ns3"] == name)
 
 
+def trims(name: str) -> bool:
+    """Whether a queue discipline cuts packets to their headers; of user code none does."""
+    spec = algorithms("qdisc").get(name)
+    return bool(spec and spec["trims"])
+
+
 def socket_parameters() -> tuple[str, ...]:
     """The ns-3 names of the attributes of a TCP socket that have an effect."""
     return tuple(param["ns3"] for param in tables()["socket"]["params"])

@@ -8,7 +8,7 @@ use ccperf_engine::base::rng::RngStream;
 use ccperf_engine::base::time::Time;
 use ccperf_schema::written::{AddedDelay, Pairs};
 
-use super::apart::Apart;
+use super::partners::Partners;
 use super::sizes::Distribution;
 use crate::added_delay::draw;
 
@@ -95,11 +95,11 @@ impl Plan {
         let mut transfers = Vec::new();
         let [mut arrivals, mut pairs, mut sizes] =
             [0, 1, 2].map(|i| RngStream::fixed(self.seed, self.stream.wrapping_add(i)));
-        let (to, from) = (self.receivers(), self.senders());
+        let partners = [self.receivers(), self.senders()];
         let mut round = Vec::new();
         for (n, start) in self.times(&mut arrivals).enumerate() {
             round.clear();
-            self.round(n, [&to, &from], &mut pairs, &mut round);
+            self.round(n, &partners, &mut pairs, &mut round);
             for &[source, destination] in &round {
                 if transfers.len() > most {
                     return transfers;
@@ -167,13 +167,13 @@ impl Plan {
     }
 
     /// The destinations, of which a source may send to some.
-    fn receivers(&self) -> Apart<'_> {
-        Apart::new(&self.destinations, &self.sets)
+    fn receivers(&self) -> Partners<'_> {
+        Partners::new(&self.destinations, &self.sets)
     }
 
     /// The sources, of which some may send to a destination.
-    fn senders(&self) -> Apart<'_> {
-        Apart::new(&self.sources, &self.sets)
+    fn senders(&self) -> Partners<'_> {
+        Partners::new(&self.sources, &self.sets)
     }
 
     /// A source that may send to nobody, or what else stands in the way of any transfer.
@@ -218,7 +218,7 @@ impl Plan {
     fn round(
         &self,
         n: usize,
-        [receivers, senders_to]: [&Apart<'_>; 2],
+        [receivers, all_senders]: &[Partners<'_>; 2],
         stream: &mut RngStream,
         round: &mut Vec<[usize; 2]>,
     ) {
@@ -242,7 +242,7 @@ impl Plan {
             }
             &Pairs::Incast { senders } => {
                 let destination = self.destinations[pick(self.destinations.len())];
-                let mut sources: Vec<_> = senders_to.iter(destination).collect();
+                let mut sources: Vec<_> = all_senders.iter(destination).collect();
                 let all = sources.len();
                 let count = at_most(senders, all);
                 if count < all {

@@ -1,9 +1,9 @@
 //! Workloads: many transfers, drawn from streams that do not depend on the schemes under test.
 
-mod apart;
 mod check;
 mod generate;
 mod lower;
+mod partners;
 mod sizes;
 
 use std::collections::HashMap;

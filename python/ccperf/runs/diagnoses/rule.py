@@ -135,8 +135,8 @@ def has_device_queue(link: Mapping[str, Any], side: str) -> bool:
     """Whether packets wait below a port's discipline; not where ports pause or cut packets."""
     port = link[side]
     pauses = link["forward"].get("pfc") or link["reverse"].get("pfc")
-    cuts = (port["qdisc"] or {}).get("type") == "NdpQueueDisc"
-    return port["device_queue"] != "1p" and not pauses and not cuts
+    cuts = port["qdisc"] and registry.trims(port["qdisc"]["type"])
+    return not (port["device_queue"] == "1p" or pauses or cuts)
 
 
 @cache

@@ -501,8 +501,7 @@ def _pauses(recording: Recording, end_ns: int) -> tuple[float, float]:
 def _trimmed(recording: Recording, canonical: Mapping[str, Any]) -> float:
     directions = (link[way] for link in canonical["links"] for way in ("forward", "reverse"))
     used = {name for direction in directions for name in _disciplines(direction.get("qdisc"))}
-    known = registry.algorithms("qdisc")
-    if not any(known[name]["trims"] for name in used if name in known):
+    if not any(map(registry.trims, used)):
         return np.nan
     table = recording.drops
     counts = zip(table.strings("verdict"), table.array("packets"), strict=True)

@@ -1,11 +1,11 @@
-//! Nodes of which each node may have to do with some only: not with itself, nor with others of its set.
+//! Whom a node may send to, or hear from: of a list of nodes all but itself, or but those of its set.
 
 use std::collections::HashMap;
 
-/// A list of nodes; in what follows, those of it that are apart from a node.  With a list for each of thousands of nodes
-/// they would be millions, so only the places of the others are known.
+/// Of a list of nodes the partners of any node.  A list for each of thousands would be millions long, so only the places of
+/// those that are none are known.
 #[derive(Debug)]
-pub struct Apart<'a> {
+pub struct Partners<'a> {
     nodes: &'a [usize],
     sets: &'a [Option<usize>],
     /// By set, the places of its nodes in the list; and by node, of those that are in none.
@@ -13,8 +13,8 @@ pub struct Apart<'a> {
     of_node: HashMap<usize, Vec<usize>>,
 }
 
-impl<'a> Apart<'a> {
-    /// `sets`: for each node, which one it is in.
+impl<'a> Partners<'a> {
+    /// `sets`: for each node, which of those that keep apart it is in.
     pub fn new(nodes: &'a [usize], sets: &'a [Option<usize>]) -> Self {
         let (mut of_set, mut of_node) = (HashMap::new(), HashMap::new());
         for (place, &node) in nodes.iter().enumerate() {
@@ -24,11 +24,11 @@ impl<'a> Apart<'a> {
             };
             places.push(place);
         }
-        Apart { nodes, sets, of_set, of_node }
+        Partners { nodes, sets, of_set, of_node }
     }
 
-    /// The places of those that are not apart from a node, in order.
-    fn others(&self, node: usize) -> &[usize] {
+    /// The places of those that are no partners of a node, in order.
+    fn excluded(&self, node: usize) -> &[usize] {
         let places = match self.sets[node] {
             Some(set) => self.of_set.get(&set),
             None => self.of_node.get(&node),
@@ -36,18 +36,19 @@ impl<'a> Apart<'a> {
         places.map_or(&[], |places| places)
     }
 
+    /// How many a node has.
     pub fn count(&self, node: usize) -> usize {
-        self.nodes.len() - self.others(node).len()
+        self.nodes.len() - self.excluded(node).len()
     }
 
     /// The one at `index`, in the order of the list.
     pub fn get(&self, node: usize, index: usize) -> usize {
-        let others = self.others(node);
-        // Before each of the others there are as many that count as its place says, less the others before it.
-        let (mut low, mut high) = (0, others.len());
+        let excluded = self.excluded(node);
+        // Before the nth of these are as many partners as its place says, less n; so many are before the wanted one.
+        let (mut low, mut high) = (0, excluded.len());
         while low < high {
             let middle = (low + high) / 2;
-            if others[middle] - middle <= index {
+            if excluded[middle] - middle <= index {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -69,18 +70,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn those_of_other_sets_are_apart_and_oneself_is_not(
+        fn partners_are_of_other_sets_and_not_oneself(
             nodes in prop::collection::vec(0_usize..12, 0..30),
             sets in prop::collection::vec(prop::option::of(0_usize..4), 12),
         ) {
-            let apart = Apart::new(&nodes, &sets);
+            let partners = Partners::new(&nodes, &sets);
             for node in 0..12 {
                 let may = |&&other: &&usize| {
                     other != node && (sets[node].is_none() || sets[node] != sets[other])
                 };
                 let expected: Vec<_> = nodes.iter().filter(may).copied().collect();
-                prop_assert_eq!(apart.count(node), expected.len());
-                prop_assert_eq!(apart.iter(node).collect::<Vec<_>>(), expected);
+                prop_assert_eq!(partners.count(node), expected.len());
+                prop_assert_eq!(partners.iter(node).collect::<Vec<_>>(), expected);
             }
         }
     }
