@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ccperf import campaign
@@ -496,6 +496,16 @@ def test_packed_metrics_are_all_there_and_nothing_else_is_taken_for_them() -> No
         st.text(st.characters(exclude_categories=["Cs"])),
         st.dictionaries(st.text('a"\\\n\x1f\x7fß\u2028'), st.floats(-1e11, 1e11)),
     )
+)
+@example(
+    {
+        "tie": {
+            "of the shortest": 8589934592.4453125,
+            "below": -0.00001,
+            "at": 0.00009999,
+            "not": 10.00005,
+        }
+    }
 )
 def test_metrics_are_packed_as_json_writes_them(columns: dict[str, dict[str, float]]) -> None:
     written = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))

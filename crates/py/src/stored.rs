@@ -114,12 +114,20 @@ fn name(text: &mut String, name: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-/// As Python's `repr` writes it: Rust's differs in exponents, which have two digits and a sign there.
+/// As Python's `repr` writes it: of two shortest forms that are equally near the even one, as `zmij` chooses, too (Rust
+/// takes the larger).  The exponent begins below 1e-4 and has two digits there.
 fn number(text: &mut String, value: f64) {
-    let start = text.len();
-    _ = write!(text, "{value:?}");
-    let Some(e) = text[start..].find('e') else { return };
-    let exponent = text.split_off(start + e + 1);
-    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', &*exponent), |rest| ('-', rest));
-    _ = write!(text, "{sign}{digits:0>2}");
+    let mut buffer = zmij::Buffer::new();
+    let written = buffer.format_finite(value);
+    if let Some((digits, exponent)) = written.split_once('e') {
+        let (sign, exponent) = exponent.split_at(1);
+        _ = write!(text, "{digits}e{sign}{exponent:0>2}");
+    } else if let Some(digits) = written.trim_start_matches('-').strip_prefix("0.0000") {
+        let sign = if value < 0.0 { "-" } else { "" };
+        let (first, rest) = digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        _ = write!(text, "{sign}{first}{point}{rest}e-05");
+    } else {
+        text.push_str(written);
+    }
 }
