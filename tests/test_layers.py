@@ -143,8 +143,8 @@ experiments.programs   : _native algorithms.registry base.expression base.lazy b
 experiments.published  : data
 algorithms.roles       :
 experiments.catalogue  : _native algorithms.registry algorithms.releases algorithms.roles
-                         algorithms.user_code base.expression base.lazy base.wording errors
-                         experiments.bounds experiments.collectives experiments.programs
+                         algorithms.user_code base.expression base.lazy base.outputs base.wording
+                         errors experiments.bounds experiments.collectives experiments.programs
                          experiments.published experiments.topologies experiments.traces
                          runs.backends scenario scenario.flow_trace scenario.profiles scenario.toml
 runs.flow_monitor      : errors

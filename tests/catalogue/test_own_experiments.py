@@ -81,6 +81,21 @@ def test_a_file_does_not_pass_as_an_experiment_of_the_catalogue(
     assert not Path("a.db").exists()
 
 
+@pytest.mark.parametrize("name", ["my mine", "größe", "a" * 101, ".toml"])
+def test_a_file_whose_name_no_experiment_may_have_is_refused_before_a_database_is_there(
+    capsys: Captured, name: str
+) -> None:
+    Path("mine.toml").rename(f"{name}.toml")
+    assert invoke(["run", f"./{name}.toml"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"error: {name}.toml: the file names an experiment, and `{name[:100]}`")
+    assert [path.name for path in Path().iterdir()] == [f"{name}.toml"]
+    # What is proposed is one.
+    advised = err.rpartition("e.g. ")[2].strip()
+    Path(f"{name}.toml").rename(advised)
+    assert invoke(["run", advised, "-n"]) == 0
+
+
 def test_what_is_promised_of_a_command_that_makes_a_run_again_comes(capsys: Captured) -> None:
     """A run of a file has no command of its own, and no more has one with other settings."""
     aqm = ["aqm", "--k", "1,2", "--qdisc", "codel", "--stop-time", "200ms"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: File names are no longer, and name no more algorithms.
 _LONGEST, _SEVERAL = 180, 4
+#: Names of sites' pages and of exported files begin with an experiment's.
+_EXPERIMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 #: How much of a file's beginning and end is looked at to recognise it.
 _LOOK = 64 * 1024
 
@@ -74,6 +76,17 @@ def stem(result: Result) -> str:
         result.id[:8],
     ]
     return file_name(words)
+
+
+def experiment_name(text: str) -> str:
+    """The name of an experiment, which names files: letters, digits, `_`, `-`, `.`.
+
+    Raises :class:`ValueError`.
+    """
+    if text and not _EXPERIMENT.fullmatch(text):
+        characters = "letters, digits, `_`, `-` and `.`, at most 100"
+        raise ValueError(f"`{text[:100]}` is no name; one has {characters}")
+    return text
 
 
 def file_name(words: Iterable[object]) -> str:

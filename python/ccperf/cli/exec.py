@@ -44,7 +44,6 @@ def command(
     """
     from ccperf.experiments import programs
     from ccperf.experiments.programs.ecn_sharp import fct_parser
-    from ccperf.store import experiment_name
 
     patterns = fct_parser.asked_for(words)
     if patterns is not None:
@@ -72,7 +71,7 @@ def command(
         print_json(scenario.canonical())
         return
     try:
-        experiment_name(line.experiment)
+        outputs.experiment_name(line.experiment)
     except ValueError as error:
         raise UsageError("--experiment-name", str(error)) from None
     files = own_files(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ccperf.store.opening import DamagedRun, StoreError, StoreWriteError, experiment_name
+from ccperf.store.opening import DamagedRun, StoreError, StoreWriteError
 from ccperf.store.packing import PackedRun, pack
 from ccperf.store.rows import RunRow
 from ccperf.store.several import Several
@@ -16,6 +16,5 @@ __all__ = [
     "Store",
     "StoreError",
     "StoreWriteError",
-    "experiment_name",
     "pack",
 ]

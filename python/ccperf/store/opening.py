@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
+from ccperf.base.outputs import experiment_name
 from ccperf.errors import RunError, UsageError
 from ccperf.runs.recording import TABLES
 from ccperf.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
@@ -24,7 +25,6 @@ _OPENING_TIMEOUT_S = 2.0
 _CHECKED_BYTES = 2**30
 
 _ID = "[0-9a-f]" * 16
-_EXPERIMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 class StoreError(UsageError):
@@ -62,16 +62,6 @@ class DamagedStore(StoreError):
 
 class StoreWriteError(RunError):
     """A result that could not be stored, e.g. because the disk is full; what is stored stays."""
-
-
-def experiment_name(text: str) -> str:
-    """The name of an experiment, which names files: letters, digits, `_`, `-`, `.`.
-
-    Raises :class:`ValueError`.
-    """
-    if text and not _EXPERIMENT.fullmatch(text):
-        raise ValueError(f"`{text[:100]}` is no name: letters, digits, `_`, `-` and `.` make one")
-    return text
 
 
 def connect(path: Path, mode: Literal["r", "a"]) -> sqlite3.Connection:

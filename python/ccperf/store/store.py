@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ccperf.algorithms import roles
 from ccperf.algorithms.user_code.names import as_stored, without_paths
+from ccperf.base.outputs import experiment_name
 from ccperf.errors import CcperfError, UsageError
 from ccperf.runs import parquet
 from ccperf.runs.consistency import Expected
@@ -27,7 +28,6 @@ from ccperf.store.opening import (
     StoreError,
     StoreWriteError,
     connect,
-    experiment_name,
     has_tables,
     trouble,
 )

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ccperf.base.outputs import experiment_name, file_name
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.experiments.catalogue.experiment import Experiment, Setup
 from ccperf.experiments.catalogue.parameter import Parameter, Value
@@ -46,12 +47,18 @@ def read(path: Path) -> Experiment:
 
     Raises:
         ScenarioError: what is wrong with its parameters, with the line.
-        UsageError: if the catalogue has an experiment of the file's name: its runs would pass as
-            that one's.
+        UsageError: if the file's name is no experiment's, or that of one of the catalogue, as which
+            its runs would pass.
         OSError: if it cannot be read.
     """
     from ccperf.experiments.catalogue import NAMED
 
+    try:
+        experiment_name(path.stem)
+    except ValueError as error:
+        renamed = f"{file_name([path.stem])[:100] or 'mine'}.toml"
+        message = f"the file names an experiment, and {error}; rename it, e.g. {renamed}"
+        raise UsageError(str(path), message) from None
     if path.stem in NAMED:
         raise UsageError(
             str(path),
