@@ -65,6 +65,7 @@ def test_flent_has_throughput_rtt_and_window_of_each_flow(result: Result, tmp_pa
     data = document("flent", result, tmp_path)
     assert data["version"] == 4
     assert data["metadata"]["NAME"] == "tcp_nup"
+    assert [data["metadata"]["DATA_FILENAME"]] == [path.name for path in tmp_path.iterdir()]
     assert data["metadata"]["TEST_PARAMETERS"] == {"upload_streams": "2"}
     mean = np.mean(data["results"]["TCP upload::1"])
     assert mean == pytest.approx(result.flow_metrics["flow_1"]["mean_throughput_l4"])
@@ -242,6 +243,26 @@ def test_a_capture_is_made_of_a_stored_run(result: Result, tmp_path: Path) -> No
     assert path.stat().st_size > 10_000
     backends.get("native").simulate(result.scenario, packets=tmp_path / "again.pcapng")
     assert path.read_bytes() == (tmp_path / "again.pcapng").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of a file's size differ elsewhere")
+@pytest.mark.parametrize("name", ["pcapng", "flent", "qlog", "iperf3", "flowmonitor"])
+def test_a_full_disk_leaves_nothing(name: str, result: Result, tmp_path: Path) -> None:
+    """A file that may not grow is as a disk that is full."""
+    with Store(tmp_path / "x.db", "a") as store:
+        store.add(result)
+    limited = (
+        "import resource, runpy, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        f"sys.argv = ['ccperf', 'export', '--db', 'x.db', '-o', 'out', '--format', '{name}']\n"
+        "runpy.run_module('ccperf', run_name='__main__')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", limited], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1), ended.stderr
+    assert "File too large" in ended.stderr
+    assert not list((tmp_path / "out").iterdir())
 
 
 @pytest.mark.parametrize("name", EXPORTERS)

@@ -163,8 +163,11 @@ def may_write_packets(
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Yields the path of a draft, which takes the place of `path` when all went well."""
-    draft = path.with_name(f".{path.name}.new")
+    """Yields the path of a draft, which takes the place of `path` when all went well.
+
+    It has the suffix of `path`: what is written follows from that.
+    """
+    draft = path.with_name(f".new.{path.name}")
     try:
         yield draft
         os.replace(draft, path)

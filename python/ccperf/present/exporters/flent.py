@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ccperf.base.outputs import stem
 from ccperf.present.exporters.registry import exporter
 from ccperf.present.exporters.sampled import sampled
 
@@ -57,7 +58,7 @@ def flent(result: Result, path: Path) -> None:
             "TEST_PARAMETERS": {"upload_streams": str(len(flows.names))},
             "FLENT_VERSION": "2.1.1",
             "IP_VERSION": 4,
-            "DATA_FILENAME": path.name,
+            "DATA_FILENAME": f"{stem(result)}.flent",
             "SERIES_META": meta,
         },
         "x_values": x_values,

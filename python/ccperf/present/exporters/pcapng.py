@@ -19,9 +19,4 @@ def pcapng(result: Result, path: Path) -> None:
 
     A run does not keep its packets: they are simulated again, which the same engine does exactly.
     """
-    engine = engine_of(result)
-    # The draft's name has another suffix, and the suffix tells the engine what to write.
-    draft = path.with_suffix(".pcapng")
-    engine.simulate(result.scenario, packets=draft)
-    if draft != path:
-        draft.replace(path)
+    engine_of(result).simulate(result.scenario, packets=path)
