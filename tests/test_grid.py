@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -60,6 +63,38 @@ def test_a_grid_has_every_combination_in_its_order(runs: ccperf.Runs) -> None:
 
 
 _JITTER = {"jitter": "10ms"}
+
+
+def test_a_run_is_found_among_others(runs: ccperf.Runs) -> None:
+    assert runs[1] == runs[1] != runs[0]
+    assert runs[1] in runs
+    assert runs.index(runs[1]) == 1
+    assert len({runs[0], *runs[:2]}) == 2
+
+
+def test_a_database_is_opened_once_for_all_its_runs(
+    runs: ccperf.Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To open one takes as long as it has runs."""
+    opened: list[Path] = []
+
+    def count(path: Path, mode: Literal["r", "a"]) -> Store:
+        opened.append(path)
+        return Store(path, mode)
+
+    monkeypatch.setattr("ccperf.api.runs.Store", count)
+    assert [run.id for run in runs] == [runs[index].id for index in range(len(runs))]
+    assert len(opened) == 1 + len(runs)
+
+
+def test_a_metric_that_another_ccperf_has_is_in_a_run_s_table(runs: ccperf.Runs) -> None:
+    run = runs[0]
+    metrics = copy.deepcopy(run.metrics)
+    metrics.flow["flow_1"]["of_another"] = 1.5
+    table = replace(run, metrics=metrics).to_pandas()
+    (row,) = table[table["metric"] == "of_another"].to_dict("records")
+    assert (row["value"], row["subject"]) == (1.5, "flow_1")
+    assert not isinstance(row["unit"], str)
 
 
 def test_where_a_seed_changes_nothing_there_is_one_run() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import shutil
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -98,6 +98,13 @@ class Runs(Sequence["Result"]):
         path, row = self._rows[index]
         with Store(path, "r") as store:
             return store.load(row.id, row.experiment, row.parameters)
+
+    def __iter__(self) -> Iterator[Result]:
+        """One run after the other; their databases, which are checked when opened, are so once."""
+        with ExitStack() as stack:
+            stores = {path: stack.enter_context(Store(path, "r")) for path in self.databases}
+            for path, row in self._rows:
+                yield stores[path].load(row.id, row.experiment, row.parameters)
 
     def __repr__(self) -> str:
         text = "; ".join(f"{name} {_few(values)}" for name, values in self._varying().items())

@@ -69,11 +69,12 @@ class Identity(NamedTuple):
         return cls(hashlib.sha256(json_object(fields).encode()).hexdigest()[:16], user_code)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """One run with its metrics and its recording.
 
-    `experiment` and `parameters` say which point of the catalogue it is, if it is one.
+    `experiment` and `parameters` say which point of the catalogue it is, if it is one. Results are
+    equal if they are the same run as the same point.
     """
 
     id: str
@@ -160,6 +161,19 @@ class Result:
         """The experiment with its parameters, or the scenario's label."""
         return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
 
+    def __eq__(self, other: object) -> bool:
+        # All that the outcome depends on is in the id.
+        if not isinstance(other, Result):
+            return NotImplemented
+        return (self.id, self.experiment, self.parameters) == (
+            other.id,
+            other.experiment,
+            other.parameters,
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def __repr__(self) -> str:
         flows = counted(self.recording.flows.rows, "flow")
         return f"<Result {self.id}: {self.title}, {flows}>"
@@ -244,7 +258,8 @@ class Result:
                 raise UnknownKey(unknown("table", table, self.recording.tables))
             return frame(dict(self.recording.tables[table]), library)
         values = [
-            (scope, subject, name, value, METRICS[name].unit)
+            # A database may be of a ccperf with other metrics.
+            (scope, subject, name, value, METRICS[name].unit if name in METRICS else None)
             for scope, columns in self.metrics.by_scope.items()
             for subject, metrics in columns.items()
             for name, value in metrics.items()

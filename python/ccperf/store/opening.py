@@ -10,6 +10,7 @@ import re
 import sqlite3
 import time
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -192,6 +193,7 @@ def _schema(db: sqlite3.Connection) -> dict[tuple[str, str], str]:
     return {(kind, name): _plain(sql or "") for kind, name, sql in rows}
 
 
+@cache
 def _schema_of(version: int) -> dict[tuple[str, str], str]:
     """What a file of this version has."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
