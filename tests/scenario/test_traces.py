@@ -98,6 +98,10 @@ def test_mistakes_of_mahimahi_traces_have_their_place(text: str, says: str) -> N
         ("time_s,rate_mbps,return_rate_mbps\n0,1,0\n", "return_rate_mbps must be above 0"),
         ("time_s,rate_mbps,return_loss\n0,1,2\n", "return_loss cannot be `2`"),
         ("time_s,rate_mbps,loss\n0,1,1.5\n", "loss cannot be"),
+        ("time_s,rate_mbps,time_s\n0,1,2\n", "names the column time_s twice"),
+        (f"time_s,rate_mbps\n0,{'1' * 140_000}\n", "rate_mbps cannot be `1111"),
+        ('time_s,rate_mbps\n"0","1"\n"1","x"\n', "line 3, column 6: rate_mbps cannot be `x`"),
+        ('time_s,rate_mbps\n0,"5\n1,6"\n2,y\n', "line 4, column 3: rate_mbps cannot be `y`"),
     ],
 )
 def test_mistakes_of_rate_traces_have_their_row(text: str, says: str) -> None:

@@ -19,7 +19,6 @@ bytes take at the present rate instead of for the next slot.
 
 from __future__ import annotations
 
-import csv
 import math
 import operator
 import random
@@ -236,6 +235,8 @@ _COLUMNS: Mapping[str, tuple[str, float]] = {
     "return_loss": ("return_losses", 1.0),
 }
 _NEEDED = ("time_s", "rate_mbps")
+#: What may stand around a number.
+_AROUND = ' \t"'
 
 
 def parse_rates(text: str) -> Trace:
@@ -243,8 +244,10 @@ def parse_rates(text: str) -> Trace:
     written = [
         (n, line) for n, line in enumerate(text.splitlines(), 1) if line[:1] not in ("#", "")
     ]
-    reader = csv.reader(line for _, line in written)
-    head = [name.strip() for name in next(reader, [])]
+    # Numbers have no commas, so there is nothing else to quotes than to take them away.
+    lines = ((number, line.split(",")) for number, line in written)
+    _, names = next(lines, (1, [""]))
+    head = [name.strip(_AROUND) for name in names]
     for name in _NEEDED:
         if name not in head:
             must = f"its first line must name {' and '.join(_NEEDED)}"
@@ -253,14 +256,16 @@ def parse_rates(text: str) -> Trace:
     for name in head:
         if name not in _COLUMNS:
             raise ValueError(unknown("column", name, _COLUMNS))
+        if head.count(name) > 1:
+            raise ValueError(f"names the column {name} twice")
     columns: dict[str, list[float]] = {name: [] for name in head}
-    for (number, _), row in zip(written[1:], reader, strict=True):
+    for number, row in lines:
         if len(row) != len(head):
             raise ValueError(f"line {number} has {len(row)} fields, not {len(head)}")
         column = 1
         for name, word in zip(head, row, strict=True):
-            place = f"line {number}, column {column + len(word) - len(word.lstrip())}"
-            value = _value(place, name, word)
+            place = f"line {number}, column {column + len(word) - len(word.lstrip(_AROUND))}"
+            value = _value(place, name, word.strip(_AROUND))
             if (
                 name == "time_s"
                 and columns[name]
@@ -291,7 +296,7 @@ def _value(place: str, name: str, word: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < 1e9 or (name.endswith("loss") and value > 1):
-        raise ValueError(f"{place}: {name} cannot be `{word.strip()[:40]}`")
+        raise ValueError(f"{place}: {name} cannot be `{word[:40]}`")
     return value
 
 
