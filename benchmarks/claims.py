@@ -88,7 +88,8 @@ def _against_others(part: Mapping[str, Any]) -> Iterator[str]:
     yield (
         "That ns-3 is the one on PyPI, built with logging and assertions. An optimised build is "
         f"about {WHEEL} times as fast. The README therefore claims half of the least ratio on "
-        "dumbbells, rounded down. htsim has its own model, without selective acknowledgements. "
+        "dumbbells, rounded down to a multiple of 50. htsim has its own model, without selective "
+        "acknowledgements. "
         "Its timeouts are a quarter of a second at least: on the fat tree its flows probably "
         "stall, so its rate there is that of another state of the network."
     )

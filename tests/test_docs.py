@@ -189,9 +189,9 @@ def test_the_readme_counts_right() -> None:
         }
         for only in (True, False)
     )
-    assert f"| congestion controls | ns-3's {ns3_s['cc']}, and yours |" in README
-    more = all_of["qdisc"] - ns3_s["qdisc"]
-    assert f"| queue disciplines | ns-3's {ns3_s['qdisc']}, {more} more, and yours |" in README
+    for kind, called in (("cc", "congestion controls"), ("qdisc", "queue disciplines")):
+        more = all_of[kind] - ns3_s[kind]
+        assert f"| {called} | ns-3's {ns3_s[kind]}, {more} more, and yours |" in README
     balancers = all_of["routing"] - 1  # one is static routing
     assert f"| load balancers | {balancers}, and yours |" in README
     assert f"| experiments | {len(REGISTRY)}, " in README

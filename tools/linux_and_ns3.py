@@ -392,7 +392,7 @@ as far as that has been recorded: the engine's with ns-3's TCP, and under the pr
 [`linux`](linux-profile.md), beside the kernel's. `ccperf verify linux` says it of any scenario,
 with the senders' states.
 
-![Time until segments part, of each experiment](images/linux-and-ns3.svg)
+![Time until segments differ, of each experiment](images/linux-and-ns3.svg)
 
 One mark stands for two that differ first at the same time. There is none where they never differ
 (`incast`), or where one of both has not been recorded yet: the table has those that have.
@@ -409,8 +409,8 @@ def page(known: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     segments = [
-        "| algorithm | experiment | ns-3's: alike | of | part at | profile `linux`: alike | of "
-        "| part at |",
+        "| algorithm | experiment | ns-3's: alike | of | differ at | profile `linux`: alike | of "
+        "| differ at |",
         "|---|---|---|---|---|---|---|---|",
     ]
     large = [
@@ -457,7 +457,7 @@ def _steps(entries: Iterable[Mapping[str, Any]]) -> list[int]:
 
 
 def _parted(entry: Mapping[str, Any] | None) -> tuple[str, str, str]:
-    """Segments alike, of how many, and when they part."""
+    """Segments alike, of how many, and when they first differ."""
     if entry is None:
         return "", "", ""
     at = entry["parts_ns"]
@@ -509,7 +509,7 @@ def draw(known: Mapping[str, Any]) -> None:
         axis.set_xscale("log")
         axis.axvline(never, color="#e5e5e5", ls=":")
         axis.text(never, -0.6, "never", ha="center", va="bottom", fontsize=7)
-        axis.set_xlabel("segments part from Linux's after [s]")
+        axis.set_xlabel("segments differ from Linux's after [s]")
         axis.set_title(cc, fontsize=9)
         axis.grid(axis="x", color="#e5e5e5")
         axis.set_axisbelow(True)

@@ -55,7 +55,7 @@ def measured(folder: Path) -> Measured:
     ran = {name: len(_pairs(side)) for name, side in sides.items()}
     return Measured(
         engine=backends.get("native").version,
-        seeds=tuple(sorted({seed for cell in found for seed in cell.metrics})),
+        seeds=_seeds(found),
         algorithms=tuple(dict.fromkeys(c.algorithm for c in found if c.algorithm in common)),
         ran=ran,
         effects={name: tuple(_effects(sides[names[0]], sides[name], name)) for name in names[1:]},
@@ -64,6 +64,15 @@ def measured(folder: Path) -> Measured:
         trap=_trap(names),
         capacity={name: _capacity(side) for name, side in sides.items()},
     )
+
+
+def _seeds(found: Sequence[Cell]) -> tuple[int, ...]:
+    """Those that all algorithms have, then those of some."""
+    of_algorithm: dict[str, set[int]] = {}
+    for cell in found:
+        of_algorithm.setdefault(cell.algorithm, set()).update(cell.metrics)
+    common = set.intersection(*of_algorithm.values())
+    return (*sorted(common), *sorted(set.union(*of_algorithm.values()) - common))
 
 
 def _pairs(side: Sequence[Cell]) -> list[tuple[str, str]]:

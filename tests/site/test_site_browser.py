@@ -220,6 +220,59 @@ def test_a_print_has_everything_and_no_buttons(browser: Browser, published: Path
     browser.size(1280)
 
 
+def test_a_print_is_as_wide_as_the_paper_and_names_its_question(
+    browser: Browser, folder: Path, published: Path
+) -> None:
+    """Of buttons there is left what is said by one: the chosen question, and heads of columns."""
+    browser.size(700)
+    browser.media("print")
+    try:
+        for page in (folder / "experiments" / "aqm.html", folder / "index.html", published):
+            browser.open(page)
+            shown = browser.evaluate(
+                """[...document.querySelectorAll("button")].filter((e) => e.offsetParent !== null)
+                  .filter((e) => e.closest("th, .legend") === null).map((e) => e.textContent)"""
+            )
+            assert shown == (["Throughput"] if page == folder / "index.html" else [])
+            beyond = browser.evaluate(
+                """[...document.querySelectorAll("main *")].map((e) => e.tagName + " " + e.className
+                  + " " + Math.round(e.getBoundingClientRect().right)).filter((text) =>
+                  text.split(" ").at(-1) > document.documentElement.clientWidth + 1)"""
+            )
+            # Five flows in two windows are wider than any paper.
+            assert beyond == [] or page == published, page
+    finally:
+        browser.media()
+        browser.size(1280)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_edges_of_fields_stand_out(browser: Browser, folder: Path, scheme: str) -> None:
+    """WCAG 2.2, 1.4.11: three to one against what is in them."""
+    browser.media(prefers_color_scheme=scheme)
+    browser.open(folder / "play.html")
+    edges = browser.evaluate(_EDGES)
+    browser.media()
+    assert len(edges) >= 8
+    assert min(edges) >= 3
+
+
+#: How much lighter or darker the edge of each field is than its inside.
+_EDGES = """
+(() => {
+  const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3)
+    .map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0.05);
+  return [...document.querySelectorAll("main input:not([type=range]), main select")]
+    .filter((field) => field.offsetParent !== null)
+    .map((field) => getComputedStyle(field))
+    .map((look) => [light(look.borderTopColor), light(look.backgroundColor)])
+    .map((both) => Math.max(...both) / Math.min(...both));
+})()
+"""
+
+
 def test_pages_say_everything_without_their_script(
     browser: Browser, folder: Path, published: Path
 ) -> None:

@@ -408,6 +408,12 @@ def test_values_that_are_ns_3_s_doing_link_to_what_it_does(tmp_path: Path, publi
     assert "ns3.html" in {Path(e.attributes.get("href", "")).name for e in page.named("a")}
 
 
+def test_an_experiment_s_picture_has_its_metric_in_words(folder: Path) -> None:
+    page = parse(folder / "experiments" / "aqm.html")
+    (figure,) = (each for each in page.named("figure") if each.inside("noscript"))
+    assert figure.text.strip().startswith("Smoothed RTT over ")
+
+
 def test_a_page_has_at_most_one_static_picture(folder: Path, tmp_path: Path) -> None:
     """Also where a run has completion times, which stand below its series over time."""
     scenario = catalogue.get("incast").scenario("TcpNewReno", stop_time="1s")

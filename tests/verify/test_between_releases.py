@@ -20,6 +20,8 @@ def test_every_release_was_measured_over_the_catalogue() -> None:
     assert list(found.effects) == list(releases.releases())[1:]
     assert {"TcpCubic", "TcpBbr", "TcpDctcp"} < set(found.algorithms)
     assert set(found.algorithms) <= set(registry.algorithms("cc"))
+    # The page names the seed first that all algorithms have: that of `bench` without --seed.
+    assert found.seeds[0] == 42
     # Each algorithm in each experiment of congestion controls, as often under each release.
     assert set(found.ran.values()) == {26 * len(found.algorithms)}
     effects = [effect for of in found.effects.values() for effect in of]

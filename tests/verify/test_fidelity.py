@@ -67,7 +67,7 @@ def test_the_page_says_what_the_record_holds() -> None:
     last = record.last()
     assert set(last.different) <= set(last.scenarios)
     assert last.ns3.startswith(f"{fidelity.NS3_RELEASE}+")
-    assert f"{total.recorded} of {total.scenarios} scenarios" in str(page.sections())
+    assert f"{total.recorded:,} of {total.scenarios:,} scenarios" in str(page.sections())
 
 
 def test_the_coverage_is_that_of_today_s_matrix() -> None:
@@ -94,8 +94,8 @@ def test_what_is_not_in_the_record_is_not_claimed(monkeypatch: pytest.MonkeyPatc
     says = f"the last record has {recorded} of them, {identical} identical"
     assert says in fidelity.status("cc", "TcpLp")
     assert "the last record has none" in fidelity.status("cc", "TcpBic")
-    [found] = [s for s in page.sections() if s.title == "What was found"]
-    assert f"{recorded} were packet-identical, and not {second}" in str(found.blocks[0])
+    [found] = [s for s in page.sections() if s.title == "The claim"]
+    assert f"{recorded:,} were packet-identical, and not {second}" in str(found.blocks[0])
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,18 @@ def test_a_random_part_of_the_mistakes_is_noticed() -> None:
     assert re.search(r"^seed \d+;", done.stdout, re.MULTILINE)
 
 
+def test_places_that_only_unit_tests_judge_are_there() -> None:
+    """Else the comparison with ns-3, which never calls them, is asked about a renamed one."""
+    listed = subprocess.run(
+        [sys.executable, "-c", "from mutation import places; print(places.missing())"],
+        cwd=TOOL.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert listed.stdout == "[]\n"
+
+
 def test_enough_of_all_mistakes_was_noticed() -> None:
     areas = record.mutants()["areas"].values()
     planted = sum(area["planted"] for area in areas)

@@ -254,9 +254,9 @@ def picture(group: Group) -> Figure | None:
         return None
     values = view.axes[view.over]
     words = _are_words(group, view.over, values)
-    return sweep(
-        metric_named(name), Axis(view.over, labels=tuple(values), is_category=words), lines
-    )
+    metric = metric_named(name)
+    x = Axis(view.over, labels=tuple(values), is_category=words)
+    return sweep(metric, x, lines, y_label=metric.title)
 
 
 def _are_words(group: Group, name: str, values: Sequence[str]) -> bool:

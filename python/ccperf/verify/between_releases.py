@@ -63,6 +63,7 @@ class Measured:
 
     #: The engine's version.
     engine: str
+    #: Those that all algorithms have, then those of some.
     seeds: tuple[int, ...]
     algorithms: tuple[str, ...]
     #: By release: how many pairs of experiment and algorithm ran, and what changed.

@@ -66,9 +66,9 @@ class Section:
 def sections() -> list[Section]:
     """The page from top to bottom."""
     return [
-        Section("The claim", [_CLAIM]),
+        Section("The claim", [_found(), _CLAIM, _ROWS, _DRAWN]),
         Section("Check it yourself", [_COMMANDS, _MISMATCH]),
-        Section("What was found", [_found(), _RANDOM]),
+        Section("Random scenarios", [_RANDOM]),
         Section("Releases after 3.44", [_LATER, *_later(), _releases()]),
         Section(
             "What is compared",
@@ -106,18 +106,23 @@ def sections() -> list[Section]:
 
 
 _CLAIM = (
-    "For every scenario that both backends can run, the list of what happens to packets (time in "
-    "ns, link, event, flow, sequence and acknowledgement number, sizes, flags, ECN bits, reason of "
-    "a drop or mark, and all else that a receiver could see: addresses, ports, type of service, "
-    "window field, TCP options with timestamps and SACK blocks) is the same, row by row and in the "
-    f"same order, as with ns-3 {fidelity.NS3_RELEASE} (the PyPI wheel). So is every change of the "
-    "senders' windows, state, retransmission timeout and pacing rate, and so are all tables of the "
-    "recording and all metrics. IP's time to live is not modelled; its identification is where "
-    "packets may be cut into fragments, and compared on those. "
-    "There is no tolerance anywhere in the comparison. Random components draw the same numbers "
-    "from the same streams, so that scenarios with random loss, Poisson traffic, RED, PIE or BBR "
-    "are compared in the same way. An on-off or constant source on the backend `ns3` is ns-3's own "
-    "OnOffApplication."
+    f"For every scenario that both backends can run, the packet trace is that of ns-3 "
+    f"{fidelity.NS3_RELEASE} (the PyPI wheel): the same rows in the same order. There is no "
+    "tolerance anywhere in the comparison. All tables of the recording and all metrics are the "
+    "same, too, and so is every change of the senders' windows, state, retransmission timeout and "
+    "pacing rate."
+)
+_ROWS = (
+    "A row is what happens to a packet: time in ns, link, event, flow, sequence and "
+    "acknowledgement number, sizes, flags, ECN bits, the reason of a drop or mark. It also has all "
+    "else that a receiver could see: addresses, ports, type of service, window field, TCP options "
+    "with timestamps and SACK blocks. IP's time to live is not modelled. IP's identification is "
+    "there where packets may be cut into fragments."
+)
+_DRAWN = (
+    "Random components draw the same numbers from the same streams. So scenarios with random "
+    "loss, Poisson traffic, RED, PIE or BBR are compared in the same way. An on-off or constant "
+    "source on the backend `ns3` is ns-3's own OnOffApplication."
 )
 
 _COMMANDS = Commands(
@@ -140,7 +145,7 @@ _RANDOM = (
     "until then the same. Of 2,000 of five other seeds (7001, 424242, 990017, 31337001 and "
     "5550123), two days before, 1,980 were identical, and ns-3 ended in 20. Two seeds before these "
     "(733019 and 41999) had found a difference, a window of 0 that ours let grow, and pings whose "
-    "answers a link could not carry; both were mended first."
+    "answers a link could not carry; both were fixed first."
 )
 _MISMATCH = (
     "For a mismatch the first packet that differs is shown, with what stood around it on both "
@@ -241,9 +246,9 @@ _ENDS = (
 
 _LINUX = (
     "ns-3 is what the engine equals; how far both are from the TCP of a Linux kernel is measured, "
-    "not held to. [Linux and ns-3](linux-and-ns3.md) has, for each experiment, where segments part "
-    "and how far metrics differ, with causes; [the profile `linux`](linux-profile.md) is nearer to "
-    "it."
+    "not held to. [Linux and ns-3](linux-and-ns3.md) has, for each experiment, where segments "
+    "differ and how far metrics differ, with causes; [the profile `linux`](linux-profile.md) is "
+    "nearer to it."
 )
 _PUBLISHED = (
     "They were made with a development version of ns-3 of mid-2024. The one thing in them that "
@@ -304,17 +309,17 @@ def _found() -> str:
     last, matrix = record.last(), fidelity.last().total
     compared, different = len(last.scenarios), len(last.different)
     verdict = (
-        f"all {compared} were packet-identical"
+        f"all {compared:,} were packet-identical"
         if not different
-        else f"{compared - different} were packet-identical, and not {', '.join(last.different)}"
+        else f"{compared - different:,} were packet-identical, and not {', '.join(last.different)}"
     )
     ours, engine = last.ccperf.split("+")
     ns3, driver = last.ns3.split("+")
     return (
         f"In the last record ccperf {ours} (engine `{engine}`) was compared with ns-3 {ns3} "
-        f"(driver `{driver}`) on {compared} scenarios, {last.rows:,} rows of packet traces: "
-        f"{verdict}. {matrix.recorded} of {matrix.scenarios} scenarios of today's matrix are in "
-        "the record."
+        f"(driver `{driver}`) on {compared:,} scenarios, {last.rows:,} rows of packet traces: "
+        f"{verdict}. {matrix.recorded:,} of {matrix.scenarios:,} scenarios of today's matrix are "
+        "in the record."
     )
 
 

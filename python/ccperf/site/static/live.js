@@ -218,7 +218,7 @@ globalThis.ccperf ??= {};
         });
         tell({ message: "" });
         show(made.tables, made.scenario, name);
-        status.textContent = `${panel.dataset.runs = Number(panel.dataset.runs ?? 0) + 1}. run: ` +
+        status.textContent = `Run ${panel.dataset.runs = Number(panel.dataset.runs ?? 0) + 1}: ` +
           `${made.scenario.stop_time} simulated in ${made.wall.toFixed(0)} ms.`;
       } catch (error) {
         if (error.cancelled) { if (mine === asked) status.textContent = "Cancelled."; }
