@@ -5,8 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
+import weakref
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +26,7 @@ from ccperf.experiments.topologies import star
 from ccperf.present.exporters import EXPORTERS, export, tidy
 from ccperf.runs import backends
 from ccperf.runs.result import Result
-from ccperf.store import Store
+from ccperf.store import DamagedRun, Store
 
 
 def made(cc: str = "TcpBbr", **point: str) -> Result:
@@ -235,6 +240,43 @@ def test_a_tidy_table_has_a_row_a_value_and_a_column_a_parameter(
     for row in rows:
         run = result if row["run"] == result.id else other
         assert float(row["value"]) == run.metrics.of(row["scope"])[row["subject"]][row["metric"]]
+
+
+def test_a_tidy_table_leaves_out_what_cannot_be_read(
+    result: Result,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = made("TcpCubic", k="1")
+    with Store("x.db", "a") as store:
+        store.add(result)
+        store.add_point(result.id, "again", {})
+        store.add(other)
+    with closing(sqlite3.connect("x.db", isolation_level=None)) as db:
+        db.execute("UPDATE metrics SET packed = '{}' WHERE run_id = ?", (result.id,))
+    assert invoke(["export", "--db", "x.db", "--format", "tidy"]) == 1
+    assert capsys.readouterr().err.count(f"left out: x.db: is damaged: run {result.id}") == 1
+    with Path("export/tidy.csv").open(newline="", encoding="utf-8") as file:
+        assert {row["run"] for row in csv.DictReader(file)} == {other.id}
+    with Store("x.db") as store, pytest.raises(DamagedRun):
+        tidy(store, store.runs(), tmp_path / "tidy.csv")
+
+
+def test_runs_are_exported_one_at_a_time(result: Result, tmp_path: Path) -> None:
+    """A benchmark's recordings do not fit into memory together."""
+    read: list[weakref.ref[Result]] = []
+
+    def runs() -> Iterator[Result]:
+        for k in range(4):
+            run = replace(result, parameters={"k": k})
+            read.append(weakref.ref(run))
+            assert sum(each() is not None for each in read) <= 2
+            yield run
+            del run
+
+    assert len(export("qlog", runs(), tmp_path)) == len(list(tmp_path.iterdir())) == 4
 
 
 def test_a_capture_is_made_of_a_stored_run(result: Result, tmp_path: Path) -> None:

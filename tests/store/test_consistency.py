@@ -156,6 +156,9 @@ def test_such_a_run_is_left_out_and_named_and_the_rest_is_shown(
     assert all(one in page for one in whole)
     assert f"left out: x.db: is damaged: run {run}" in said(1, "export", "--series", "-o", "out")
     assert {path.name for path in Path("out/series").iterdir()} == whole
+    chosen = said(1, "export", *whole, run, "--series", "-o", "chosen")
+    assert f"left out: x.db: is damaged: run {run}" in chosen
+    assert {path.name for path in Path("chosen/series").iterdir()} == whole
     said(0, "runs")
     # What is mended is whole.
     said(0, "doctor", "--mend")

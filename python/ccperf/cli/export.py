@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ccperf.cli.choice import Choice, Parameters, named
-from ccperf.cli.options import Databases, Folder, Json, databases, load_runs, writable_folder
+from ccperf.cli.options import Databases, Folder, Json, databases, find_runs, writable_folder
 from ccperf.cli.output import print_json, say, warn
 from ccperf.cli.parameter import Parameter
 
@@ -59,16 +59,17 @@ def command(
     chosen = named(runs, choice, parameters, files)
     left_out: list[DamagedRun] = []
     with ExitStack() as stack:
-        store = Several([stack.enter_context(Store(path, "r")) for path in files])
+        stores = [stack.enter_context(Store(path, "r")) for path in files]
+        store = Several(stores)
         rows = store.runs()
+        found = find_runs(chosen or list(dict.fromkeys(row.id for row in rows)), stores)
         if format in ("parquet", "csv", "json", "tidy"):
-            if chosen:
-                ids = {result.id for result in load_runs(chosen, files)}
-                rows = [row for row in rows if row.id in ids]
+            ids = {run for _, run in found}
+            rows = [row for row in rows if row.id in ids]
             if format == "tidy":
                 from ccperf.present.exporters import tidy
 
-                paths = [tidy(store, rows, output / "tidy.csv")]
+                paths = [tidy(store, rows, output / "tidy.csv", leave_out=left_out.append)]
             else:
                 paths = tables.export(
                     store, output, format, runs=rows, series=series, leave_out=left_out.append
@@ -76,8 +77,7 @@ def command(
         else:
             from ccperf.present.exporters import export
 
-            each = dict.fromkeys(chosen or [row.id for row in rows])
-            paths = export(format, load_runs(list(each), files), output)
+            paths = export(format, (of.load(run) for of, run in dict.fromkeys(found)), output)
     for path in paths:
         if not path.stat().st_size:
             warn(f"{path} is empty: `{format}` has transfers that have ended, and its run has none")

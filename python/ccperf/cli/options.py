@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue import Experiment
     from ccperf.runs.backends import Backend
     from ccperf.runs.result import Result
+    from ccperf.store import Store
 
 #: Stands for the id of the run that finished last.
 LATEST = "latest"
@@ -344,38 +345,42 @@ def several_databases(files: Iterable[object]) -> str:
 
 
 def load_runs(names: Sequence[str], databases: Sequence[Path]) -> list[Result]:
-    """Runs by id or the beginning of one, each from the first database that has it.
-
-    `latest` is the one that finished last.
-
-    Raises :class:`~ccperf.errors.UsageError`.
-    """
+    """The runs that :func:`find_runs` finds in databases."""
     from contextlib import ExitStack
 
     from ccperf.store import Store
 
     with ExitStack() as stack:
-        stores = {path: stack.enter_context(Store(path, "r")) for path in databases}
-        results = []
-        for name in names:
-            found: dict[str, Store] = {}
-            if name == LATEST:
-                ends = [(*last, store) for store in stores.values() if (last := store.latest())]
-                for _, run, store in sorted(ends, key=lambda end: end[0])[-1:]:
-                    found[run] = store
-            for store in stores.values():
-                for run in store.beginning_with(name):
-                    found.setdefault(run, store)
-            if not found:
-                where = ", ".join(map(str, stores))
-                message = f"no run `{name}` in {where}; `ccperf runs --db FILE` lists them"
-                raise UsageError("run", message)
-            if len(found) > 1 or not name:
-                some = ", ".join(sorted(found)[:3])
-                raise UsageError("run", f"`{name}` is the beginning of several runs: {some}, ...")
-            [(run, store)] = found.items()
-            results.append(store.load(run))
-        return results
+        stores = [stack.enter_context(Store(path, "r")) for path in databases]
+        return [store.load(run) for store, run in find_runs(names, stores)]
+
+
+def find_runs(names: Sequence[str], stores: Sequence[Store]) -> list[tuple[Store, str]]:
+    """Runs by id or the beginning of one, each with the first store that has it.
+
+    `latest` is the one that finished last.
+
+    Raises :class:`~ccperf.errors.UsageError`.
+    """
+    runs = []
+    for name in names:
+        found: dict[str, Store] = {}
+        if name == LATEST:
+            ends = [(*last, store) for store in stores if (last := store.latest())]
+            for _, run, store in sorted(ends, key=lambda end: end[0])[-1:]:
+                found[run] = store
+        for store in stores:
+            for run in store.beginning_with(name):
+                found.setdefault(run, store)
+        if not found:
+            where = ", ".join(str(store.path) for store in stores)
+            message = f"no run `{name}` in {where}; `ccperf runs --db FILE` lists them"
+            raise UsageError("run", message)
+        if len(found) > 1 or not name:
+            some = ", ".join(sorted(found)[:3])
+            raise UsageError("run", f"`{name}` is the beginning of several runs: {some}, ...")
+        runs += [(store, run) for run, store in found.items()]
+    return runs
 
 
 def option_of(name: str) -> str:

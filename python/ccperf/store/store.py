@@ -165,7 +165,8 @@ class Store:
         """Return the ids that start with `prefix`, the first three of them."""
         with self._reading():
             found = self._db.execute(
-                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 3",
+                # Looked up, not looked for: ids have digits up to f.
+                "SELECT id FROM run WHERE id BETWEEN ?1 AND ?1 || 'g' ORDER BY id LIMIT 3",
                 (prefix,),
             )
             return [str(row[0]) for row in found]

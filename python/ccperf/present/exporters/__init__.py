@@ -38,21 +38,23 @@ __all__ = ["EXPORTERS", "Exporter", "export", "tidy"]
 def export(name: str, results: Iterable[Result], folder: Path) -> list[Path]:
     """Write each run to a file of its own in `folder` and return the files.
 
+    Runs are taken one at a time, as many recordings together need much memory.
     Raises `UsageError` for an unknown format, a run that the format cannot show, or where another
     file is in the way, and `RunError` if something cannot be written.
     """
     if name not in EXPORTERS:
         raise UsageError("format", unknown("format", name, EXPORTERS))
     exporter = EXPORTERS[name]
-    targets = [(result, folder / f"{stem(result)}.{exporter.suffix}") for result in results]
-    for _, path in targets:
-        may_write(path, exporter.kind, "--output")
+    paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # All or none: a run that the format cannot show leaves no files of those before it.
         with ExitStack() as drafts:
-            for result, path in targets:
+            for result in results:
+                path = folder / f"{stem(result)}.{exporter.suffix}"
+                may_write(path, exporter.kind, "--output")
                 exporter.write(result, drafts.enter_context(whole(path)))
+                paths.append(path)
     except OSError as error:
         raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    return [path for _, path in targets]
+    return paths

@@ -9,9 +9,10 @@ from ccperf.algorithms import roles
 from ccperf.base.outputs import Kind, may_write, whole
 from ccperf.errors import RunError
 from ccperf.runs.metrics import METRICS
+from ccperf.store import DamagedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ccperf.store import RunRow, Several, Store
@@ -20,11 +21,18 @@ BEFORE = ("run", "experiment", "cca")
 AFTER = ("seed", "backend", "scope", "subject", "metric", "unit", "value")
 
 
-def tidy(store: Store | Several, rows: Sequence[RunRow], path: Path) -> Path:
+def tidy(
+    store: Store | Several,
+    rows: Sequence[RunRow],
+    path: Path,
+    *,
+    leave_out: Callable[[DamagedRun], None] | None = None,
+) -> Path:
     """Write the metrics of runs to `path` (CSV).
 
     The columns are the run's id, experiment, algorithm, every parameter by its name, seed, backend,
-    and what the value is. Raises `UsageError` and `RunError` as exports do.
+    and what the value is. A run that cannot be read is told to `leave_out`, as other exports of
+    tables do. Raises `UsageError` and `RunError` as exports do.
     """
     parameters = list(
         dict.fromkeys(name for row in rows for name in roles.parameters(row.parameters))
@@ -37,12 +45,23 @@ def tidy(store: Store | Several, rows: Sequence[RunRow], path: Path) -> Path:
         with whole(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(columns)
+            left_out: set[str] = set()
             for row in rows:
+                if row.id in left_out:
+                    continue
+                try:
+                    values = _values(store, row.id)
+                except DamagedRun as damaged:
+                    if leave_out is None:
+                        raise
+                    leave_out(damaged)
+                    left_out.add(row.id)
+                    continue
                 algorithm = roles.under_test(row.parameters) or ",".join(row.cc)
                 before = [row.id, row.experiment or row.label or "", algorithm]
                 before += [str(row.parameters.get(name, "")) for name in parameters]
                 before += [str(row.seed), row.backend]
-                writer.writerows(before + values for values in _values(store, row.id))
+                writer.writerows(before + each for each in values)
     except OSError as error:
         raise RunError(f"{path}: cannot be written: {error.strerror or error}") from error
     return path
