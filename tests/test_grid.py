@@ -15,7 +15,7 @@ from typing import Literal
 import pytest
 
 import ccperf
-from ccperf.api import asked
+from ccperf.api import asked, tidy
 from ccperf.cli.app import invoke
 from ccperf.errors import RunError, UsageError
 from ccperf.evidence import cells
@@ -151,6 +151,15 @@ def test_polars_has_the_same_table(runs: ccperf.Runs) -> None:
     assert isinstance(table, polars.DataFrame)
     assert table.columns == list(runs.to_pandas())
     assert table["k"].dtype == polars.Int64
+
+
+def test_names_that_look_like_numbers_stay_texts(runs: ccperf.Runs) -> None:
+    of = {"run": "12e4567890123456", "experiment": "5", "k": "5", "cc": "TcpCubic", "seed": 1}
+    tables = runs[0].metrics
+    tables.flow["1"] = tables.flow.pop("flow_1")
+    found = tidy.columns([({**of, "backend": "native"}, tables)], "flow")
+    assert (found["run"], found["experiment"]) == ([of["run"]], ["5"])
+    assert (found["subject"], found["k"], found["seed"]) == (["1"], [5], [1])
 
 
 def test_columns_need_no_library(runs: ccperf.Runs) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from ccperf.store import RunRow
 
+#: Columns that are texts, whatever stands in them: an id may look like a number.
+_TEXTS = ("run", "experiment", "backend", "scope", "subject")
 _SCOPES = tuple(MetricTables().by_scope)
 
 
@@ -27,7 +29,7 @@ def columns(
 ) -> dict[str, list[Any]]:
     """Return columns of equal length: what describes the runs, scope, subject, and the metrics.
 
-    None stands where there is no value. Columns that are numbers throughout are numbers. Raises
+    None stands where there is no value. Parameters that are numbers throughout are numbers. Raises
     `UsageError` for a scope that there is not.
     """
     if scope is not None and scope not in _SCOPES:
@@ -43,8 +45,9 @@ def columns(
     last = ("seed", "backend", "scope", "subject")
     names = [*(name for name in names if name not in last), *(n for n in last if n in names)]
     there = {name for _, values in rows for name in values}
+    described = {name: [of.get(name) for of, _ in rows] for name in names}
     return {
-        **{name: _numbers([described.get(name) for described, _ in rows]) for name in names},
+        **{name: of if name in _TEXTS else _numbers(of) for name, of in described.items()},
         **{name: [values.get(name) for _, values in rows] for name in METRICS if name in there},
     }
 
