@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
 import pytest
 
+import ccperf
+from ccperf.algorithms import roles
+from ccperf.cli import run
 from ccperf.cli.app import invoke
+from ccperf.cli.options import Running
+from ccperf.present.exporters.tidy import AFTER, BEFORE
 from ccperf.store import Store
 
 Captured = pytest.CaptureFixture[str]
@@ -50,6 +56,19 @@ qdisc = "$qdisc"
 rtts = ["15ms", "30ms"]
 cc = "$cc"
 """
+
+
+#: What a parameter may not be called.
+TAKEN = {
+    *BEFORE,
+    *AFTER,
+    roles.LABELS[roles.UNDER_TEST],
+    *(
+        name
+        for function in (run.command, Running, ccperf.run, ccperf.grid)
+        for name in inspect.signature(function).parameters
+    ),
+} - {"what", "running", "parameters", "cc"}
 
 
 @pytest.fixture(autouse=True)
@@ -153,6 +172,7 @@ def test_its_runs_are_points_that_compare_plot_and_the_site_know(capsys: Capture
         ("tos = [0, 16]", "tos = []", "is empty"),
         ('rate = ["10Mbps", "20Mbps"]', 'rate = ["10Mbps", "fast"]', "`fast`"),
         ('stop_time = "1s"', "", "stop_time: is missing"),
+        ("tos = [0, 16]", "tos = 0\nto-s = 0", "mine.toml:8: parameters.to-s: is no name"),
     ],
 )
 def test_a_mistake_is_said_before_anything_runs(
@@ -162,6 +182,19 @@ def test_a_mistake_is_said_before_anything_runs(
     Path("mine.toml").write_text(SCENARIO.replace(old, new))
     assert invoke(["run", "mine.toml", "--db", "a.db"]) == 2
     assert says in capsys.readouterr().err
+    assert not Path("a.db").exists()
+
+
+@pytest.mark.parametrize("name", sorted(TAKEN))
+def test_a_parameter_is_called_as_no_column_option_or_argument_is(
+    name: str, capsys: Captured
+) -> None:
+    """Its values would stand in that column, or be taken for the option."""
+    Path("mine.toml").write_text(
+        SCENARIO.replace("rate =", f"{name} =", 1).replace("$rate", f"${name}")
+    )
+    assert invoke(["run", "mine.toml", "--db", "a.db"]) == 2
+    assert f"parameters.{name}: is a column of tables, or an option" in capsys.readouterr().err
     assert not Path("a.db").exists()
 
 

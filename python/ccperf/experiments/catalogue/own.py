@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 _PARAMETERS = "parameters"
+#: Columns of tables, the label of what is under test, and what commands and functions that run
+#: an experiment take besides its parameters.
+_TAKEN = frozenset(
+    "run experiment cca seed backend scope subject metric unit value aut db dry_run full help"
+    " jitter jobs json ns3 ns3_source on packets profile progress recovery sandbox stop_time"
+    " threads trust what_if".split()
+)
 _TESTED: tuple[Literal["cc", "qdisc", "routing"], ...] = ("cc", "qdisc", "routing")
 
 
@@ -135,6 +142,10 @@ class _Declared(Parameter):
 def _parameter(name: str, given: object, used: Mapping[str, None]) -> Parameter:
     place = f"{_PARAMETERS}.{name}"
     grid = tuple(given) if isinstance(given, list) else (given,)
+    if not name.isidentifier():
+        raise ScenarioError([(place, "is no name; letters, digits and `_` make one")])
+    if name in _TAKEN:
+        raise ScenarioError([(place, "is a column of tables, or an option; give it another name")])
     if name not in used:
         raise ScenarioError([(place, f'is not used; write "${name}" where its value belongs')])
     if not grid:
