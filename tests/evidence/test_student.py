@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ccperf.evidence.student import beyond, quantile
@@ -25,6 +25,7 @@ def test_quantiles_are_those_of_the_tables(confidence: float) -> None:
 
 
 @given(st.floats(0, 1e6))
+@example(7.4e-9)
 def test_one_degree_of_freedom_is_cauchy_s_distribution(t: float) -> None:
     assert beyond(t, 1) == pytest.approx(1 - 2 * math.atan(t) / math.pi, rel=1e-9, abs=1e-14)
 

@@ -20,7 +20,8 @@ def beyond(t: float, freedom: int) -> float:
         raise ValueError(f"{freedom} degrees of freedom; at least 1")
     if math.isinf(t):
         return 0.0
-    return _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
+    whole = freedom + t * t
+    return _incomplete_beta(freedom / whole, t * t / whole, freedom / 2, 0.5)
 
 
 @cache
@@ -43,16 +44,17 @@ def _density(t: float, freedom: int) -> float:
     return math.exp(front - half * math.log1p(t * t / freedom)) / math.sqrt(freedom * math.pi)
 
 
-def _incomplete_beta(x: float, a: float, b: float) -> float:
-    if x <= 0 or x >= 1:
-        return min(max(x, 0.0), 1.0)
+def _incomplete_beta(x: float, rest: float, a: float, b: float) -> float:
+    """Return I_x(a, b), where `rest` is 1 - x: with x near 1 a difference would lose its digits."""
+    if x <= 0 or rest <= 0:
+        return 0.0 if x <= 0 else 1.0
     front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest)
     )
     # The fraction converges quickly on this side of the mean only.
     if x < (a + 1) / (a + b + 2):
         return front * _fraction(x, a, b) / a
-    return 1 - front * _fraction(1 - x, b, a) / b
+    return 1 - front * _fraction(rest, b, a) / b
 
 
 def _fraction(x: float, a: float, b: float) -> float:
