@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -268,6 +269,18 @@ def test_a_run_is_the_same_to_the_byte_for_another_user_elsewhere_with_ptrace_an
     assert hash_of(one, here) == hash_of(other, there)
 
 
+def test_a_run_is_the_same_in_a_folder_of_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel's command line ends words at spaces, and its options have commas and quotes."""
+    usual = hash_of(LINUX.simulate(dumbbell(stop="1s")))
+    place = tmp_path / 'my runs, "new"=1'
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    assert hash_of(LINUX.simulate(dumbbell(stop="1s"))) == usual
+    assert not list(place.iterdir())
+
+
 def test_another_seed_is_another_course_of_bbr() -> None:
     """It draws its first phase of eight."""
     hashes = {
@@ -289,6 +302,33 @@ def test_nothing_is_left_of_a_run_that_is_interrupted() -> None:
     assert kernel is not None
     own = [line for line in command.splitlines() if line.split()[0] == str(os.getpid())]
     assert not [line for line in own if str(kernel.program) in line]
+
+
+def test_a_kernel_that_something_outside_kills_is_reported_so() -> None:
+    """As the system does where memory is short; what the kernel has said is of no use then."""
+
+    def end(part: float) -> None:
+        if part > 0:
+            for pid in (pid for keeper in children(os.getpid()) for pid in children(keeper)):
+                os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(RunError, match=r"something outside has killed the kernel at \d"):
+        LINUX.run_lowered(dumbbell(stop="60s").lowered(), progress=end)
+
+
+def test_a_guest_that_finds_no_room_for_its_words_is_heard_all_the_same(tmp_path: Path) -> None:
+    """On a full disk `out/error` is empty, and so is a kernel's memory where /dev/shm is full."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "error").touch()
+    with pytest.raises(RunError, match=r"^Linux: No space left on device$"):
+        backend._report(tmp_path, "booting\nguest: No space left on device\n", [])
+    (tmp_path / "out" / "error").unlink()
+    with pytest.raises(RunError, match="SIGBUS: no room for its memory, in TMPDIR or else in /dev"):
+        backend._report(tmp_path, "Kernel panic - not syncing: Kernel mode signal 7\n", [])
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def test_a_kernel_that_ends_in_a_panic_is_reported_in_its_own_words() -> None:

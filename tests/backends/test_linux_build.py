@@ -197,6 +197,48 @@ def test_no_kernel_is_current_before_one_is_built(
     assert build.current() is None
 
 
+def made(cache: Path) -> build.Kernel:
+    """A kernel in a cache, as far as anybody looks at it."""
+    folder = cache / "ccperf" / "linux" / "abc"
+    folder.mkdir(parents=True)
+    (folder / "kernel.json").write_text('{"version": "7.3.4", "controls": []}')
+    (folder / "headers.tar.xz").touch()
+    return build.Kernel(folder / "linux", "7.3.4", folder.name)
+
+
+@pytest.mark.parametrize("name", ["my cache", "12:30"])
+def test_a_folder_that_the_kernels_makefiles_do_not_take_is_named(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They take a path with a space for two; programs run from there all the same."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+    monkeypatch.setattr(build, "_NEEDED", {})
+    kernel = made(tmp_path / name)
+    message = rf"nothing can be compiled in .*{name}.*no spaces and colons; XDG_CACHE_HOME names"
+    with pytest.raises(build.Unavailable, match=message):
+        build.headers(kernel)
+    if shutil.which("gcc"):
+        with pytest.raises(build.Unavailable, match=message):
+            build.check_machine()
+
+
+def test_a_kernel_that_is_there_and_current_is_not_written_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """So the cache may be one that can only be read."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(build, "check_machine", lambda: None)
+    monkeypatch.setattr(build.source, "find", lambda _tree: None)
+    monkeypatch.setattr(build, "_key", lambda *_: "abc")
+    kernel = made(tmp_path)
+    current = tmp_path / "ccperf" / "linux" / "current"
+    assert build.build() == build.current() == kernel
+    current.chmod(0o444)
+    os.utime(current, ns=(1, 1))
+    assert build.build() == kernel
+    assert current.stat().st_mtime_ns == 1
+
+
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_a_kernel_is_built_starts_and_is_kept() -> None:

@@ -166,6 +166,19 @@ def test_what_linux_cannot_be_told_is_refused_by_field_and_value(field: str, val
 
 
 @pytest.mark.parametrize(
+    ("size", "timestamps", "fix"),
+    [
+        ("75", "true", "give 76 to 32755"),
+        ("32768", "false", "give 88 to 32767"),
+    ],
+)
+def test_a_segment_is_of_a_size_that_linux_takes(size: str, timestamps: str, fix: str) -> None:
+    scenario = lowered()
+    scenario["flows"][0]["socket"] |= {"SegmentSize": size, "Timestamp": timestamps}
+    assert refused(scenario) == f"flow_1.tcp.SegmentSize: Linux has no setting for {size}: {fix}"
+
+
+@pytest.mark.parametrize(
     ("attribute", "value"),
     [("CntClamp", "10"), ("HyStartAckDelta", "1ns"), ("HyStartMinSamples", "4")],
 )

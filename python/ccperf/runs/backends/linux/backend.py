@@ -45,6 +45,7 @@ PATIENCE_S = 30.0
 _POLL_S = 0.05
 #: What a kernel says before it gives up.
 _OOPS = re.compile(r"(Kernel panic|BUG:|Oops|Segfault|divide error|Call Trace|EIP:|RIP:)")
+_GUEST = re.compile(r"^guest: (.*)$", re.MULTILINE)
 _SIGNAL = re.compile(r"Kernel mode signal (\d+)")
 _SHOWN_LINES = 12
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -160,7 +161,7 @@ class Linux:
             (job / "stack.json").write_text(json.dumps({**told.settings, **more}))
             if packets is not None:
                 (job / "packets").write_text(f"packets{packets.suffix}")
-            command = [str(kernel.program), *_words(job, told), *words]
+            command = [str(kernel.program), *_words(told), *words]
             said = _run(command, job, json.loads(lowered)["stop_ns"], progress, modules)
             _report(job, said, modules)
             if packets is not None:
@@ -184,12 +185,16 @@ class Linux:
         return kernel
 
 
-def _words(job: Path, told: stack.Stack) -> list[str]:
+#: The folder that a kernel is started in, without the name: a space in it would end a word.
+_JOB = "/proc/self/cwd"
+
+
+def _words(told: stack.Stack) -> list[str]:
     """The kernel's command line."""
     return [
         f"mem={told.megabytes}M",
         "rootfstype=hostfs",
-        f"rootflags={job}",
+        f"rootflags={_JOB}",
         "rw",
         "init=/init",
         # Virtual time, which begins with the first second of 1970.
@@ -201,7 +206,7 @@ def _words(job: Path, told: stack.Stack) -> list[str]:
         "con0=null,fd:2",
         "panic=-1",
         "oops=panic",
-        f"uml_dir={job}",
+        f"uml_dir={_JOB}",
         "umid=run",
         *told.boot,
     ]
@@ -230,6 +235,11 @@ def _run(
             raise RunError(_hung(job, modules)) from None
         finally:
             _end(process)
+        if process.returncode == -signal.SIGKILL:
+            raise RunError(
+                f"something outside has killed the kernel at {_now(job) / 1e9:.6f} s of simulated "
+                "time; the system does so where memory is short"
+            )
         said.seek(0)
         return said.read().decode(errors="replace")
 
@@ -298,7 +308,9 @@ def _report(job: Path, said: str, modules: Sequence[module.Module]) -> None:
     """Raise what went wrong, in the guest's or the kernel's words."""
     error = job / "out" / "error"
     if error.exists():
-        raise RunError(f"Linux: {error.read_text(errors='replace').strip()}")
+        # On a full disk it is empty; the guest has said it as well.
+        words = error.read_text(errors="replace").strip() or "\n".join(_GUEST.findall(said))
+        raise RunError(f"Linux: {words}")
     if (job / "out" / "tables").exists() and not _OOPS.search(said):
         return
     lines = [line.rstrip() for line in said.splitlines() if line.strip()]
@@ -313,7 +325,11 @@ def _report(job: Path, said: str, modules: Sequence[module.Module]) -> None:
 
 def _signal(number: int) -> str:
     """What a signal of the processor's is called, and stands for."""
-    meaning = {signal.SIGFPE: ": a division by zero", signal.SIGILL: ": no instruction"}
+    meaning = {
+        signal.SIGFPE: ": a division by zero",
+        signal.SIGILL: ": no instruction",
+        signal.SIGBUS: ": no room for its memory, in TMPDIR or else in /dev/shm",
+    }
     name = signal.Signals(number)
     return f"{name.name}{meaning.get(name, '')}"
 

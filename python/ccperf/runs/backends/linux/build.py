@@ -101,7 +101,10 @@ def build(
             if not (folder / "kernel.json").exists():
                 _build(found, controls, folder, progress)
     kernel = _read(folder)
-    (cache_directory() / "current").write_text(key)
+    if current() != kernel:
+        draft = folder / "current"
+        draft.write_text(key)
+        draft.replace(cache_directory() / "current")
     return kernel
 
 
@@ -143,12 +146,22 @@ def check_machine() -> None:
             "building a kernel needs the static library of C, libc.a: apt-get install libc6-dev"
         )
     place = cache_directory()
+    _check_name(place)
     while not place.exists():
         place = place.parent
     if (free := shutil.disk_usage(place).free) < ROOM:
         raise Unavailable(
             f"building a kernel needs {ROOM >> 30} GB of room, and {place} has {free / 2**30:.1f}; "
             "XDG_CACHE_HOME names another place"
+        )
+
+
+def _check_name(place: Path) -> None:
+    """Raises `Unavailable` where the kernel's makefiles cannot work, which split such names."""
+    if re.search(r"[\s:]", str(place)):
+        raise Unavailable(
+            f"nothing can be compiled in {place}: the kernel's makefiles take no spaces and "
+            "colons; XDG_CACHE_HOME names another place"
         )
 
 
@@ -240,6 +253,7 @@ def headers(kernel: Kernel) -> Path:
         Unavailable: if the kernel was built without.
     """
     archive = kernel.program.parent / "headers.tar.xz"
+    _check_name(archive)
     made = archive.with_name("headers")
     if not archive.exists():
         raise Unavailable(f"Linux {kernel.version} was built without its headers: build it anew")

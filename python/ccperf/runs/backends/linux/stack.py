@@ -52,6 +52,8 @@ _TIMESTAMPS = 12
 #: IPv4's and TCP's headers.
 _HEADERS = 40
 _LEAST_MTU = 1500
+#: What `TCP_MAXSEG` takes.
+_SEGMENTS = range(88, 32768)
 #: ns-3's values of what the scenario does not say, where every backend has the same.
 _USUAL = {"SegmentSize": "536", "SndBufSize": "131072", "RcvBufSize": "131072"}
 #: What Linux has anyway.
@@ -261,9 +263,17 @@ def _flow(flow: Mapping[str, Any]) -> _Flow:
                 raise UsageError(
                     f"{name}.tcp.{field}", f"Linux has no setting for {value}: leave the field out"
                 )
+    segment = sizes["SegmentSize"] + (_TIMESTAMPS if has_timestamps else 0)
+    if segment not in _SEGMENTS:
+        beside = segment - sizes["SegmentSize"]
+        raise UsageError(
+            f"{name}.tcp.SegmentSize",
+            f"Linux has no setting for {sizes['SegmentSize']}: give "
+            f"{_SEGMENTS[0] - beside} to {_SEGMENTS[-1] - beside}",
+        )
     return _Flow(
         linux,
-        sizes["SegmentSize"] + (_TIMESTAMPS if has_timestamps else 0),
+        segment,
         sizes["SndBufSize"],
         sizes["RcvBufSize"],
         no_delay,
