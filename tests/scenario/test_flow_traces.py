@@ -132,6 +132,32 @@ def test_completion_files_are_those_of_hpcc_and_of_htsim(tmp_path: Path) -> None
     )
 
 
+@pytest.mark.parametrize("condition", ["symmetric", "slow_links"])
+def test_an_ideal_time_of_one_path_is_not_said_of_another(condition: str, tmp_path: Path) -> None:
+    """A transfer over fast links would take less than the ideal time over slow ones."""
+    sizes = {"leaves": 2, "spines": 2, "servers": 2, "data": "1MB"}
+    result = ccperf.run(
+        "all_reduce", routing="ecmp", condition=condition, placement="packed", **sizes
+    )
+    rows = _exported(result, "hpcc", tmp_path)
+    has_slowdowns = "mean_slowdown_l4" in result.class_metrics["all"]
+    assert has_slowdowns == (condition == "symmetric")
+    for row in rows:
+        assert int(row[6]) >= int(row[7])
+        assert (int(row[7]) > 0) == has_slowdowns
+
+
+def test_a_flow_without_a_size_that_stops_is_no_transfer(tmp_path: Path) -> None:
+    fields = ccperf.Scenario(
+        stop_time="2s",
+        nodes=["a", "b"],
+        links=[{"name": "wire", "ends": ["a", "b"], "rate": "16Mbps", "delay": "5ms"}],
+        flows=[{"source": "a", "destination": "b", "cc": "newreno", "stop": "1s"}],
+    )
+    result = ccperf.simulate(fields)
+    assert _exported(result, "hpcc", tmp_path) == _exported(result, "htsim", tmp_path) == []
+
+
 def test_a_file_of_a_scenario_names_a_trace_beside_it(tmp_path: Path) -> None:
     (tmp_path / "flows.txt").write_text(HTSIM)
     (tmp_path / "mine.toml").write_text(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ccperf import _native
 from ccperf.present.exporters.again import engine_of
 from ccperf.present.exporters.registry import exporter
+from ccperf.runs.metrics.transfers import ideals
 from ccperf.scenario.canonical import Canonical, Runnable
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def hpcc(result: Result, path: Path) -> None:
 
     Host n has the address that HPCC gives its node n, in hexadecimal: 11.(n / 256).(n % 256).1. Its
     file ends with the last acknowledgement, as ours does; the ideal time is ccperf's
-    (`ideal_ns` of a recording).
+    (`ideal_ns` of a recording), and 0 where a balancer chooses among paths that differ.
     """
 
     def address(host: int) -> str:
@@ -64,13 +65,14 @@ def htsim(result: Result, path: Path) -> None:
 
 
 def _ends(result: Result) -> Iterator[_End]:
-    """The transfers that have ended, in that order; those without end are in no such file.
+    """The transfers that have ended, in that order; flows without a size are none.
 
     A run that does not keep the ends of its flows is simulated again.
     """
-    table = result.recording.completions
-    if table is None:
-        table = engine_of(result).simulate(_asked(result.scenario)).completions
+    recording = result.recording
+    if recording.completions is None:
+        recording = engine_of(result).simulate(_asked(result.scenario))
+    table = recording.completions
     assert table is not None
     lowered = json.loads(result.scenario.lowered())
     hosts = {node: number for number, node in enumerate(_hosts(lowered))}
@@ -82,13 +84,13 @@ def _ends(result: Result) -> Iterator[_End]:
             ((pair["source"], pair["destination"]), ports)
             for pair, *ports in zip(pairs, *columns, strict=True)
         ]
-    names = ("flow", "start_ns", "end_ns", "size_bytes", "ideal_ns", "finished")
-    for flow, start, end, size, ideal, is_finished in zip(
-        *(table.array(name).tolist() for name in names), strict=True
-    ):
+    names = ("flow", "start_ns", "end_ns", "size_bytes", "finished")
+    cells = [table.array(name).tolist() for name in names]
+    known = ideals(recording, table, result.scenario.parsed).tolist()
+    for flow, start, end, size, is_finished, ideal in zip(*cells, known, strict=True):
         (source, destination), ports = flows[flow]
         # Who has more links than one is no host, and has no number.
-        if is_finished and source in hosts and destination in hosts:
+        if is_finished and size and source in hosts and destination in hosts:
             least = 0 if ideal != ideal else int(ideal)
             yield _End(
                 flow,

@@ -146,6 +146,17 @@ def classes(
     }
 
 
+def ideals(recording: Recording, completions: Table, scenario: Mapping[str, Any] | None) -> Floats:
+    """Return the ideal completion time of each transfer in ns.
+
+    NaN: it has none, or a balancer chooses among paths that differ.
+    """
+    of_rate, of_delay = (
+        _has_unknown(recording, completions, scenario, what) for what in ("rate", "delay")
+    )
+    return np.where(of_rate | of_delay, np.nan, completions.array("ideal_ns"))
+
+
 def _has_unknown(
     recording: Recording, completions: Table, scenario: Mapping[str, Any] | None, what: What
 ) -> npt.NDArray[np.bool_]:
