@@ -17,10 +17,13 @@ from typing import Any
 import pytest
 
 from ccperf import Scenario
-from ccperf.errors import RunError
+from ccperf.errors import RunError, UsageError
 from ccperf.experiments import catalogue
+from ccperf.present.exporters import export
+from ccperf.runs import flow_monitor
 from ccperf.runs.backends.linux import backend, build
 from ccperf.runs.recording import Recording
+from ccperf.runs.result import Result
 from recordings import hash_of
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("linux_kernel")]
@@ -126,6 +129,29 @@ def test_the_packets_of_a_flow_carry_its_code_points(tmp_path: Path) -> None:
     services = Counter(packet[1] for packet in captured(capture.read_bytes()))
     assert services.keys() == {46 << 2, 10 << 2}
     assert min(services.values()) > 500
+
+
+@pytest.mark.parametrize("format", ["pcapng", "flowmonitor"])
+def test_what_an_export_simulates_again_is_linux_s(format: str, tmp_path: Path) -> None:
+    scenario = dumbbell(stop="1s")
+    result = Result.of(scenario, LINUX.simulate(scenario), LINUX)
+    [path] = export(format, [result], tmp_path)
+    sent = first(result.recording, "flows", "segments_sent")
+    if format == "pcapng":
+        LINUX.simulate(scenario, packets=tmp_path / "again.pcapng")
+        assert path.read_bytes() == (tmp_path / "again.pcapng").read_bytes()
+    else:
+        # SYN and ACK carry no data.
+        assert flow_monitor.read(path)[0].tx_packets - sent in (1, 2)
+
+
+def test_a_run_of_another_kernel_is_not_simulated_again(tmp_path: Path) -> None:
+    scenario = dumbbell(stop="100ms")
+    result = Result.of(scenario, LINUX.simulate(scenario), LINUX)
+    of_another = replace(result.provenance, backend_version="6.1")
+    with pytest.raises(UsageError, match=r"`linux` was 6\.1, and is"):
+        export("pcapng", [replace(result, id="0" * 16, provenance=of_another)], tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def captured(data: bytes) -> Iterator[bytes]:

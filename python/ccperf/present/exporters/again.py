@@ -13,12 +13,17 @@ if TYPE_CHECKING:
 
 
 def engine_of(result: Result) -> Backend:
-    """The engine, if it and the user code here are what made the run.
+    """What makes the run again: its own backend, and for ns-3 our engine, whose packets are ns-3's.
 
-    Raises `UsageError` otherwise, with what differs: its packets may differ.
+    Raises `UsageError` if it cannot be used here, or if it or the user code are not what made the
+    run, with what differs: its packets may differ.
     """
-    engine = backends.get("native")
-    if result.provenance.backend == engine.name and (different := _different(result, engine)):
+    engine, own = backends.get("native"), backends.get(result.provenance.backend)
+    if own.abilities.cites != engine.abilities.cites:
+        engine = own
+    if missing := engine.available():
+        raise UsageError("run", f"`{result.id}` is of `{engine.name}`, but {missing}")
+    if engine is own and (different := _different(result, engine)):
         raise UsageError(
             "run",
             f"`{result.id}` would be simulated with something else than it was:"
@@ -46,4 +51,6 @@ def _different(result: Result, engine: Backend) -> list[str]:
         found.append(f"the engine was {made.engine_hash[:12]}, and is {here.engine_hash[:12]}")
     if made.ccperf_version != here.ccperf_version:
         found.append(f"ccperf was {made.ccperf_version}, and is {here.ccperf_version}")
+    if not found and made.backend_version != here.backend_version:
+        found = [f"`{engine.name}` was {made.backend_version}, and is {here.backend_version}"]
     return found or ["its id says so, and its scenario is all that is left"]
