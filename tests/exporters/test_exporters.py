@@ -287,6 +287,17 @@ def test_a_capture_is_made_of_a_stored_run(result: Result, tmp_path: Path) -> No
     assert path.read_bytes() == (tmp_path / "again.pcapng").read_bytes()
 
 
+@pytest.mark.parametrize("name", ["pcapng", "flowmonitor"])
+def test_what_another_engine_has_made_is_not_simulated_again(
+    name: str, result: Result, tmp_path: Path
+) -> None:
+    of_another = replace(result.provenance, engine_hash="0" * 64)
+    run = replace(result, id="0" * 16, provenance=of_another)
+    with pytest.raises(UsageError, match="the engine was 000000000000, and is"):
+        export(name, [run], tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of a file's size differ elsewhere")
 @pytest.mark.parametrize("name", ["pcapng", "flent", "qlog", "iperf3", "flowmonitor"])
 def test_a_full_disk_leaves_nothing(name: str, result: Result, tmp_path: Path) -> None:

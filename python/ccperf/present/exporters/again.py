@@ -23,7 +23,7 @@ def engine_of(result: Result) -> Backend:
         engine = own
     if missing := engine.available():
         raise UsageError("run", f"`{result.id}` is of `{engine.name}`, but {missing}")
-    if engine is own and (different := _different(result, engine)):
+    if engine.name == own.name and (different := _different(result, engine)):
         raise UsageError(
             "run",
             f"`{result.id}` would be simulated with something else than it was:"
