@@ -175,8 +175,10 @@ def habits_page() -> str:
     ]
     for section in habits.SECTIONS:
         parts.append(f"## {section.title}")
+        # Notes of runs lead here; Markdown gives ids to headings alone.
         said = (
-            f"**{each.what}** {each.text}" if each.what else each.text for each in section.habits
+            f'<a id="{each.anchor}"></a>' + (f"**{each.what}** " if each.what else "") + each.text
+            for each in section.habits
         )
         parts.append("\n".join(textwrap.indent(wrapped(f"- {text}"), "  ")[2:] for text in said))
     parts.append(

@@ -21,8 +21,8 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
         if (srtt < base).any():
             yield (
                 flow.name,
-                f"has a smoothed round-trip time of {microseconds(float(np.nanmin(srtt)))}, less "
-                f"than the {microseconds(base)} of its path: ns-3 takes it from timestamps in "
+                f"has a smoothed round-trip time {microseconds(base - float(np.nanmin(srtt)))} "
+                f"below the {microseconds(base)} of its path: ns-3 takes it from timestamps in "
                 "whole ms, so that it says nothing here, nor does the queueing delay that it is "
                 "for; `Timestamp = false` under `tcp` takes it in ns",
             )
