@@ -162,7 +162,8 @@ evidence               : _native algorithms.registry algorithms.roles algorithms
                          present.notebook runs.metrics runs.result scenario.canonical
                          scenario.chance scenario.differences store
 present.exporters      : _native algorithms.roles base.outputs errors runs.backends
-                         runs.flow_monitor runs.metrics runs.result scenario.canonical store
+                         runs.flow_monitor runs.metrics runs.result scenario scenario.canonical
+                         store
 store                  : _native algorithms.roles algorithms.user_code base.outputs errors
                          runs.consistency runs.metrics runs.parquet runs.recording runs.result
                          scenario scenario.canonical

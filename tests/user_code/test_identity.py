@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from ccperf.cli.app import invoke
 from ccperf.include import get_include
 from ccperf.runs.backends import get
 from user_scenarios import EXAMPLES, balanced, scenario, with_qdisc
@@ -109,6 +110,19 @@ def test_newreno_in_cpp_is_the_built_in_one(tmp_path: Path, standard: str, funct
     recording, my_trace = run(scenario(str(library)), tmp_path, "c++")
     assert_same(built_in, recording)
     assert my_trace == trace
+
+
+def test_a_stored_run_is_simulated_again_where_its_library_is(
+    c_library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database has a library's name alone; the process that loads it wants its folder, too."""
+    monkeypatch.chdir(Path(c_library).parent)
+    db, out = str(tmp_path / "x.db"), tmp_path / "out"
+    asked = ["aqm", "--cc", "./libmycca.so", "--k", "1", "--qdisc", "codel", "--stop-time", "200ms"]
+    assert invoke(["run", *asked, "--db", db]) == 0
+    for format in ("pcapng", "flowmonitor", "hpcc"):
+        assert invoke(["export", "--db", db, "--format", format, "-o", str(out)]) == 0
+    assert len(list(out.iterdir())) == 3
 
 
 @pytest.mark.parametrize("way", ["python", "c", "rust"])

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from ccperf.errors import CcperfError, UsageError
 from ccperf.runs import backends
 from ccperf.runs.result import Result, identify, provenance
+from ccperf.scenario import Scenario
 
 if TYPE_CHECKING:
     from ccperf.runs.backends import Backend
 
 
-def engine_of(result: Result) -> Backend:
-    """What makes the run again: its own backend, and for ns-3 our engine, whose packets are ns-3's.
+def again(result: Result) -> tuple[Backend, Scenario]:
+    """What makes the run again: its own backend, and for ns-3 our engine, whose packets are ns-3's;
+    and the scenario, of which a database has no folders of user code: it is in the present one.
 
     Raises `UsageError` if it cannot be used here, or if it or the user code are not what made the
     run, with what differs: its packets may differ.
@@ -29,7 +31,9 @@ def engine_of(result: Result) -> Backend:
             f"`{result.id}` would be simulated with something else than it was:"
             f" {'; '.join(different)}. Its packets may differ; run it again first",
         )
-    return engine
+    if not result.scenario.user_code:
+        return engine, result.scenario
+    return engine, Scenario.model_validate(result.scenario.canonical())
 
 
 def _different(result: Result, engine: Backend) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccperf import _native
-from ccperf.present.exporters.again import engine_of
+from ccperf.present.exporters.again import again
 from ccperf.present.exporters.registry import exporter
 from ccperf.runs.metrics.transfers import ideals
 from ccperf.scenario.canonical import Canonical, Runnable
@@ -71,7 +71,8 @@ def _ends(result: Result) -> Iterator[_End]:
     """
     recording = result.recording
     if recording.completions is None:
-        recording = engine_of(result).simulate(_asked(result.scenario))
+        engine, scenario = again(result)
+        recording = engine.simulate(_asked(scenario))
     table = recording.completions
     assert table is not None
     lowered = json.loads(result.scenario.lowered())

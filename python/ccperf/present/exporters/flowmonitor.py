@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.present.exporters.again import engine_of
+from ccperf.present.exporters.again import again
 from ccperf.present.exporters.registry import exporter
 from ccperf.runs import flow_monitor
 
@@ -22,5 +22,6 @@ def flowmonitor(result: Result, path: Path) -> None:
     """
     recording, scenario = result.recording, result.scenario
     if recording.flow_monitor is None:
-        recording = engine_of(result).simulate(flow_monitor.asked(scenario))
+        engine, here = again(result)
+        recording = engine.simulate(flow_monitor.asked(here))
     flow_monitor.write(scenario, recording, path)
