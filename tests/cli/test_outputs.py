@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +163,20 @@ def test_a_draft_takes_the_place_when_all_went_well(tmp_path: Path) -> None:
     with whole(target) as draft:
         draft.write_text("new")
     assert target.read_text() == "new"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_two_processes_may_write_the_same_file(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    other = (
+        "import sys, pathlib; from ccperf.base.outputs import whole\n"
+        "with whole(pathlib.Path(sys.argv[1])) as draft: draft.write_text('other')"
+    )
+    with whole(target) as draft:
+        draft.write_text("mine")
+        subprocess.run([sys.executable, "-c", other, str(target)], check=True)
+        assert target.read_text() == "other"
+    assert target.read_text() == "mine"
     assert os.listdir(tmp_path) == ["x"]
 
 

@@ -165,9 +165,10 @@ def may_write_packets(
 def whole(path: Path) -> Iterator[Path]:
     """Yields the path of a draft, which takes the place of `path` when all went well.
 
-    It has the suffix of `path`: what is written follows from that.
+    It has the suffix of `path`, from which follows what is written, and is this process's: another
+    may write the same file.
     """
-    draft = path.with_name(f".new.{path.name}")
+    draft = path.with_name(f".new-{os.getpid()}.{path.name}")
     try:
         yield draft
         os.replace(draft, path)
