@@ -230,12 +230,14 @@ impl Sender {
     /// The receiver answers a packet: it has all before a number.
     fn on_answer(&mut self, packet: &Packet, hops: &Hops, now: Time) {
         let number = packet.ack.0;
+        // On other paths later answers may overtake it. What it asks for is there by now.
+        let is_late = number < self.acked;
         let packets = number.saturating_sub(self.acked);
         self.on_ack(number, now);
         let rtt = now - packet.stamp();
         self.rtt = Some(rtt);
         self.control.on_ack(&Ack { now, rtt, number, packets, next: self.next, hops });
-        if packet.flags.has(Flags::RST) {
+        if packet.flags.has(Flags::RST) && !is_late {
             self.control.on_loss(now);
             self.go_back(number, now);
         }
@@ -254,8 +256,9 @@ impl Sender {
         }
     }
 
+    /// `number` is not before what is acknowledged.
     fn go_back(&mut self, number: u32, now: Time) {
-        self.next = self.next.min(number.max(self.acked));
+        self.next = self.next.min(number);
         self.progress = now;
     }
 
@@ -425,5 +428,38 @@ impl Endpoint for Roce {
 
     fn state(&self) -> Option<State> {
         Some(State::of(&self.sample(), TIMEOUT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::time::Rate;
+
+    #[derive(Debug)]
+    struct Constant;
+
+    impl RateControl for Constant {
+        fn rate(&self) -> Rate {
+            Rate(40_000_000_000)
+        }
+    }
+
+    /// InfiniBand drops answers whose number is before the oldest packet that is not acknowledged.
+    #[test]
+    fn a_request_for_what_has_been_acknowledged_since_changes_nothing() {
+        let sizes = [1000, ROCE_HEADERS];
+        let mut sender = Roce::new(Address::default(), sizes, 0, Box::new(Constant)).sender;
+        (sender.next, sender.fresh) = (10, 10);
+        let mut hear = |flags: Flags, number| {
+            let packet = answer(flags, number, ROCE_HEADERS + ACK_HEADER);
+            sender.on_answer(&packet, &Hops::default(), Time(1));
+            (sender.acked, sender.next)
+        };
+        let again = Flags::ACK.with(Flags::RST);
+        assert_eq!(hear(Flags::ACK, 5), (5, 10));
+        assert_eq!(hear(again, 4), (5, 10));
+        assert_eq!(hear(again, 5), (5, 5));
+        assert_eq!(hear(again, 7), (7, 7));
     }
 }
