@@ -91,6 +91,7 @@ def test_words_without_values_stand_alone_and_others_have_several() -> None:
         (tc.size, "1500", 1500),
         (tc.size, "15kb", 15 * 1024),
         (tc.share, "2%", 0.02),
+        (tc.probability, "0.02", 0.02),
     ],
 )
 def test_units_are_those_of_tc(read: Any, text: str, value: float) -> None:
@@ -139,6 +140,10 @@ def test_red_has_the_weight_for_its_burst_and_tcs_shifts_for_idle_time() -> None
         ("linux:dualpi2 coupling_factor 300", "qdisc.coupling_factor", "255"),
         ("linux:netem corrupt 1%", "qdisc.corrupt", "leave it out"),
         ("linux:netem loss 200%", "qdisc.loss", "100% is the most"),
+        # In tc these are 0.02 %, 100 ns and 200 %.
+        ("linux:netem loss 0.02", "qdisc.loss", "2%, with the sign"),
+        ("linux:netem delay 100", "qdisc.delay", "5ms, with its unit"),
+        ("linux:red limit 60000 avpkt 1000 probability 2%", "qdisc.probability", "0.02, without"),
         ("linux:tbf rate 1Mbit", "qdisc", "`burst`"),
         ("linux:red", "qdisc", "`limit`"),
         ({"type": "linux:pie", "attributes": {"MaxSize": "9kB"}}, "qdisc.MaxSize", "in packets"),

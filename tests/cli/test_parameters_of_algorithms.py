@@ -32,6 +32,8 @@ pytestmark = pytest.mark.usefixtures("own_folder")
         ("cc", "cubic()", "TcpCubic"),
         ("qdisc", "codel( target = 1000us )", "CoDelQueueDisc(Target=1ms)"),
         ("qdisc", "codel:limit=50p:ecn=true", "CoDelQueueDisc(MaxSize=50p,UseEcn=true)"),
+        # tc's `adaptive` leaves min and max as they are, which ns-3's ARED does not.
+        ("qdisc", "red(adaptive=true)", "RedQueueDisc(AdaptMaxP=true)"),
         ("routing", "letflow:flowlettimeout=100us", "letflow(FlowletTimeout=100us)"),
     ],
 )

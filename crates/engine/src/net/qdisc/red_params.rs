@@ -20,9 +20,9 @@ pub const SPEC: Spec = Spec {
         param!["Wait"; Kind::Bool => "true"; "Wait between two early drops."],
         param!["Gentle"; Kind::Bool => "true";
             "Raise the probability to 1 from MaxTh to twice MaxTh, not at once."],
-        param!["ARED", "adaptive"; Kind::Bool => "false";
+        param!["ARED"; Kind::Bool => "false";
             "Adaptive RED: sets MinTh, MaxTh, QW and AdaptMaxP by itself."],
-        param!["AdaptMaxP"; Kind::Bool => "false"; "Adapt the maximum probability (AIMD)."],
+        param!["AdaptMaxP", "adaptive"; Kind::Bool => "false"; "Adapt the maximum probability (AIMD)."],
         param!["FengAdaptive"; Kind::Bool => "false";
             "Adapt the maximum probability as Feng et al. do (MIMD)."],
         param!["NLRED"; Kind::Bool => "false"; "Nonlinear RED: a quadratic probability."],

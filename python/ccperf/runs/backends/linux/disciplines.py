@@ -318,7 +318,7 @@ _TOGETHER: Mapping[str, tuple[Callable[[_Values], bytes], Mapping[str, Callable[
             "avpkt": tc.size,
             "burst": tc.packets,
             "bandwidth": tc.rate,
-            "probability": tc.share,
+            "probability": tc.probability,
             "ecn": tc.flag,
             "harddrop": tc.flag,
             "adaptive": tc.flag,

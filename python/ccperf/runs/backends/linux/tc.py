@@ -1,7 +1,8 @@
 """Words and units of tc(8), and the numbers that the kernel takes for them.
 
 Times are `5ms`, and microseconds without a unit; rates are in bits (`10Mbit`); sizes are bytes,
-with `kb` and `mb` for 1024 and 1024 x 1024; shares are `2%` or `0.02`.
+with `kb` and `mb` for 1024 and 1024 x 1024; shares are `2%`, RED's probability is `0.02`. What tc
+reads otherwise than it looks is refused.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ _TIMES = {"": 1e3, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0, "sec": 1e9, "msec"
 _RATES = {"bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "tbit": 1e12}
 _SIZES = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30}
 _PACKETS = {"": 1, "p": 1, "packets": 1}
-_SHARES = {"": 1.0, "%": 0.01}
 MOST = 2**32 - 1
 
 
@@ -33,8 +33,9 @@ def _whole(value: float, text: str, most: int = MOST) -> int:
 
 
 def ns(text: str) -> int:
-    """Nanoseconds."""
-    return _whole(round(_scaled(text, _TIMES, "5ms"), 3), text, 2**63 - 1)
+    """Nanoseconds, with a unit: without one tc reads some of these times as ns, others as us."""
+    units = {unit: length for unit, length in _TIMES.items() if unit}
+    return _whole(round(_scaled(text, units, "5ms, with its unit"), 3), text, 2**63 - 1)
 
 
 def us(text: str) -> int:
@@ -69,10 +70,18 @@ def real(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """From 0 to 1."""
-    found = _scaled(text, _SHARES, "2%, or 0.02")
+    """From 0 to 1, in per cent: tc reads `0.02` as 0.02 %."""
+    found = _scaled(text, {"%": 0.01}, "2%, with the sign")
     if found > 1:
         raise ValueError(f"`{text}` is more than all: 100% is the most")
+    return found
+
+
+def probability(text: str) -> float:
+    """From 0 to 1, as a fraction: tc reads `2%` as 2."""
+    found = _scaled(text, {"": 1.0}, "0.02, without a sign")
+    if found > 1:
+        raise ValueError(f"`{text}` is more than certain: 1 is the most")
     return found
 
 
