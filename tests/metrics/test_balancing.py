@@ -135,6 +135,26 @@ def test_parallel_are_links_among_which_a_balancer_chooses() -> None:
     assert beside == {"left-up_forward", "left-down_forward", "a_forward"}
 
 
+@pytest.mark.parametrize(
+    ("routing", "links"),
+    [("static", {"left-up_forward"}), ("ecmp", {"left-up_forward", "left-down_forward"})],
+)
+def test_where_a_balancer_chooses_all_stand_for_the_bottleneck(
+    routing: str, links: set[str]
+) -> None:
+    fields = fabric(routing, flows=1).model_dump(mode="json", exclude_unset=True)
+    for link in fields["links"]:
+        link["rate"] = "50Mbps" if "-" in link["name"] else "100Mbps"
+    scenario = Scenario.model_validate(fields)
+    recording = backends.get("native").simulate(scenario)
+    assert recording.flows.strings("bottleneck") == ["left-up_forward"]
+    found = metrics.compute(scenario, recording).link
+    assert set(found) == links
+    # The flow's bytes are on one of them, whichever that is.
+    used = [values["mean_utilization_l1"] > 10 for values in found.values()]
+    assert used.count(True) == 1
+
+
 def test_one_flow_is_all_on_one_of_two_links() -> None:
     between = ["left-up", "left-down", "a"]
     scenario = fabric("ecmp", flows=1, links=between)

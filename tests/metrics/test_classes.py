@@ -21,6 +21,7 @@ def with_completions(**columns: object) -> Recording:
     table = {column.name: [0] * rows for column in TABLES["completions"]}
     table |= {
         "ideal_ns": [np.nan] * rows,
+        "acked_bytes": columns["size_bytes"],
         "flow": [0] * rows,
         "group": [""] * rows,
         **columns,
@@ -113,6 +114,32 @@ def test_where_nothing_has_ended_there_is_a_count_and_nothing_else() -> None:
         "total_unfinished_l4",
         "unfinished_share_l4",
     }
+
+
+def test_a_transfer_that_is_stopped_before_it_has_sent_its_bytes_has_not_ended() -> None:
+    """10 MB take 8 s over 10 Mbps, and what is in a socket at 1 s is sent until 1.3 s; a flow
+    without end that is stopped, too, has a goodput below the link's rate."""
+    flow = {"source": "a", "destination": "b", "stop": "1s", "cc": "cubic"}
+    sizes = ("10MB", "10kB", "0B")
+    scenario = ccperf.Scenario.model_validate(
+        {
+            "stop_time": "3s",
+            "nodes": ["a", "b"],
+            "links": [{"name": "l", "ends": ["a", "b"], "rate": "10Mbps", "delay": "10ms"}],
+            "flows": [flow | {"application": {"type": "Greedy", "bytes": size}} for size in sizes],
+            "recording": {"completions": True},
+        }
+    )
+    result = ccperf.simulate(scenario)
+    ends = result.recording.flows.array("completion_ns")
+    assert (ends > [1.1e9, 0, 1.1e9]).all()
+    found = result.metrics
+    times = [values["flow_completion_time_l4"] for values in found.flow.values()]
+    assert times == [1, ends[1] / 1e9, 1]
+    assert found.classes["all"]["total_unfinished_l4"] == 1
+    assert found.classes["all"]["mean_fct_l4"] == ends[1] / 1e6
+    assert "makespan_l4" not in found.classes["all"]
+    assert found.network["net"]["mean_goodput_l4"] < 10
 
 
 def test_timeouts_are_counted_and_those_without_anything_sent_again() -> None:

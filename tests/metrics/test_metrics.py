@@ -396,10 +396,10 @@ def convergence(dumbbell: Dumbbell) -> float | None:
 
 
 def test_convergence_ends_with_the_first_second_that_is_fair() -> None:
-    # A second is 33 intervals of 30 ms here, from the first grid point on.
-    assert convergence(shared(0.5, 0.5, 0)) == pytest.approx(34 * 0.03)
+    # A second is 33 intervals of 30 ms here, the first of which begins at 0.
+    assert convergence(shared(0.5, 0.5, 0)) == pytest.approx(33 * 0.03)
     # 2 to 1 is where Jain's index is 0.9: 1 / (2 (4/9 + 1/9)).
-    assert convergence(shared(0.66, 0.66, 0)) == pytest.approx(34 * 0.03)
+    assert convergence(shared(0.66, 0.66, 0)) == pytest.approx(33 * 0.03)
     never = network(shared(0.67, 0.67, 0))
     metric = METRICS["convergence_time_l4"]
     assert metric.name not in never

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import ccperf
-from ccperf.runs.metrics.unlike_paths import Unlike, unlike
+from ccperf.runs.metrics.pairs import Named
+from ccperf.runs.metrics.unlike_paths import unlike
 from ccperf.scenario import Scenario
 
 #: Racks of two hosts, each rack at a switch that two spines connect.
@@ -62,14 +63,14 @@ WORKLOADS = [
 ]
 
 
-def found(what: Any, *args: Any) -> Unlike:
+def found(what: Any, *args: Any) -> Named:
     scenario = Scenario.model_validate(fabric(*args, flows=FLOWS, workloads=WORKLOADS))
     return unlike(scenario.parsed, what)
 
 
 @pytest.mark.parametrize("what", ["rate", "delay"])
 def test_where_all_shortest_paths_are_alike_every_path_is_known(what: Any) -> None:
-    assert found(what) == Unlike()
+    assert found(what) == Named()
 
 
 @pytest.mark.parametrize(
@@ -82,10 +83,10 @@ def test_where_all_shortest_paths_are_alike_every_path_is_known(what: Any) -> No
     ],
 )
 def test_those_that_may_come_over_an_odd_link_are_not_known(what: Any, odd: Any) -> None:
-    odd_ones = Unlike(frozenset({"over"}), frozenset({"any", "back", "answer"}))
+    odd_ones = Named(frozenset({"over"}), frozenset({"any", "back", "answer"}))
     assert found(what, odd) == odd_ones
-    assert found("delay" if what == "rate" else "rate", odd) == Unlike()
-    assert found(what, odd, "static") == Unlike()
+    assert found("delay" if what == "rate" else "rate", odd) == Named()
+    assert found(what, odd, "static") == Named()
 
 
 def test_a_rate_counts_in_its_direction() -> None:
@@ -127,20 +128,20 @@ def test_metrics_of_such_a_path_are_absent() -> None:
 def test_paths_that_a_flow_may_take_at_once_are_not_known_if_they_are_slower_than_its_hosts(
     scheme: str,
 ) -> None:
-    assert found("rate", None, scheme) == Unlike(
+    assert found("rate", None, scheme) == Named(
         frozenset({"over", "past"}), frozenset({"any", "listed", "back", "answer"})
     )
-    assert found("delay", None, scheme) == Unlike()
-    assert found("rate", None, "ecmp") == Unlike()
+    assert found("delay", None, scheme) == Named()
+    assert found("rate", None, "ecmp") == Named()
     made = fabric(None, scheme, flows=FLOWS, workloads=WORKLOADS)
     # No faster than one path: the other host of `over`, of `back` and of its answers.
     made["links"][0]["rate"] = "50Mbps"
-    assert unlike(Scenario.model_validate(made).parsed, "rate") == Unlike(
+    assert unlike(Scenario.model_validate(made).parsed, "rate") == Named(
         frozenset({"past"}), frozenset({"any", "listed"})
     )
     for host in made["links"][: 2 * RACKS]:
         host["rate"] = "50Mbps"
-    assert unlike(Scenario.model_validate(made).parsed, "rate") == Unlike()
+    assert unlike(Scenario.model_validate(made).parsed, "rate") == Named()
 
 
 def test_no_share_of_a_path_is_above_1_and_no_transfer_faster_than_its_ideal() -> None:

@@ -355,6 +355,20 @@ class Recording:
         return self.tables.get("completions")
 
     @property
+    def has_ended(self) -> npt.NDArray[np.bool_]:
+        """Which rows of `completions` are of transfers that ended with all of their bytes.
+
+        A flow that was stopped before has an end there: when what it had written until then was
+        acknowledged.
+        """
+        table = self.tables["completions"]
+        size, acked = table.array("size_bytes"), table.array("acked_bytes")
+        has_all: npt.NDArray[np.bool_] = (
+            (table.array("finished") == 1) & (acked >= size) & (size > 0)
+        )
+        return has_all
+
+    @property
     def workloads(self) -> Table | None:
         """What was asked of each workload and what came of it, if the scenario has some."""
         return self.tables.get("workloads")

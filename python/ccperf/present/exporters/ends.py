@@ -85,13 +85,13 @@ def _ends(result: Result) -> Iterator[_End]:
             ((pair["source"], pair["destination"]), ports)
             for pair, *ports in zip(pairs, *columns, strict=True)
         ]
-    names = ("flow", "start_ns", "end_ns", "size_bytes", "finished")
-    cells = [table.array(name).tolist() for name in names]
-    known = ideals(recording, table, result.scenario.parsed).tolist()
-    for flow, start, end, size, is_finished, ideal in zip(*cells, known, strict=True):
+    cells = [table.array(name) for name in ("flow", "start_ns", "end_ns", "size_bytes")]
+    cells.append(ideals(recording, table, result.scenario.parsed))
+    ended = (column[recording.has_ended].tolist() for column in cells)
+    for flow, start, end, size, ideal in zip(*ended, strict=True):
         (source, destination), ports = flows[flow]
         # Who has more links than one is no host, and has no number.
-        if is_finished and size and source in hosts and destination in hosts:
+        if source in hosts and destination in hosts:
             least = 0 if ideal != ideal else int(ideal)
             yield _End(
                 flow,

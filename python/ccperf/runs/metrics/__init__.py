@@ -97,17 +97,18 @@ class MetricTables:
 def compute(scenario: Runnable, recording: Recording) -> MetricTables:
     """Compute every metric of what the recording holds.
 
-    Of flows and links those that are sampled; of links only the flows' bottlenecks, unless the
-    scenario names the links to record; of the network if all flows are sampled, or what needs no
+    Of flows and links those that are sampled; of links only the flows' bottlenecks (those of static
+    paths, and all among which a balancer chooses in place of one), unless the scenario names the
+    links to record; of the network if all flows are sampled, or what needs no
     samples if it was recorded what load balancers do, or what became of flows without an end.
 
     Raises ValueError if the recording is not one of this scenario.
     """
     flows = FlowSeries(scenario, recording)
     is_named = scenario.parsed.get("recording", {}).get("links", "all") != "all"
-    shown = None if is_named else set(recording.flows.strings("bottleneck"))
-    wanted = shown and with_parallel(scenario.parsed, shown)
-    links = flows.links if wanted and wanted == shown else LinkSeries(scenario, recording, wanted)
+    of_static = set(recording.flows.strings("bottleneck"))
+    shown = None if is_named else with_parallel(scenario.parsed, of_static)
+    links = flows.links if shown == of_static else LinkSeries(scenario, recording, shown)
     groups = classes(recording, scenario.parsed)
     has_all = bool(flows.names) and flows.is_complete
     has_totals = recording.reordering is not None or len(flows.goodputs) > 1

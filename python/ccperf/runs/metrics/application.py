@@ -31,7 +31,7 @@ def mean_goodput_share_l7(flows: FlowSeries) -> Floats:
     c is the bottleneck's rate less the headers of full segments (20 B of IP, 20 B of TCP, 12 B of
     timestamps if the socket sends them, 2 B of PPP): 100 % is all that there is. Only over TCP;
     absent where a balancer chooses among shortest paths that differ in rates, or spreads a flow
-    over several that are slower than its hosts' links.
+    over several that are slower than its hosts' links, and where a failure leaves another path.
     """
     capacity = flows.payload_capacity
     return 100 * mean(flows.throughput_l7 / np.where(capacity > 0, capacity, np.nan))

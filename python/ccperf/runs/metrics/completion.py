@@ -179,7 +179,8 @@ def makespan_l4(transfers: Transfers) -> float:
 def straggling_l4(transfers: Transfers) -> float:
     """Completion time of the slowest transfer over the median one: how far stragglers are behind.
 
-    Meant for transfers of one size. Absent where one is unfinished.
+    Meant for transfers of one size; of an even number the median is the mean of the two in the
+    middle. Absent where one is unfinished.
     """
     if transfers.unfinished or not (times := transfers.completion_times).size:
         return math.nan
@@ -200,7 +201,8 @@ def mean_slowdown_l4(transfers: Transfers) -> float:
     no ideal, and no slowdown; neither has a transfer whose ideal time is 0 in whole ns, as that of
     59 bytes is on links above 950 Gbps without delay, nor a flow, or any transfer of a workload,
     for which a balancer may choose among shortest paths that differ in rates or delays, or which it
-    may spread over several that are slower than the links of its hosts.
+    may spread over several that are slower than the links of its hosts, nor one on whose shortest
+    paths a link gets another rate or delay in the run, or fails where no others are as short.
     """
     return _mean(transfers.slowdowns)
 

@@ -84,17 +84,18 @@ class _Together:
 def _together(flows: FlowSeries) -> _Together | None:
     """Return None where `mean_jains_fairness_1s_l4` is absent."""
     count = len(flows.names)
-    if count < 2 or np.isfinite(flows.counter("completion_ns")).any() or flows.time.size < 2:
+    if count < 2 or np.isfinite(flows.completions_ns).any() or flows.time.size < 2:
         return None
     begin = flows.counter("start_ns").max() / 1e9
     end = min(flows.counter("stop_ns").min() / 1e9, flows.time[-1])
     window = round(WINDOW_S / (flows.time[1] - flows.time[0]))
     if window < 1 or end - begin < _LEAST_WINDOWS * WINDOW_S:
         return None
-    # The interval that ends at time[k] is row k, so that after time[k] comes row k + 1.
-    sums = np.cumsum(flows.throughput_l4, axis=0)
+    # By grid point, 0 included.
+    time = np.concatenate(([0.0], flows.time))
+    sums = np.concatenate((np.zeros((1, count)), np.cumsum(flows.throughput_l4, axis=0)))
     within = sums[window:] - sums[:-window]
-    first, last = flows.time[:-window], flows.time[window:]
+    first, last = time[:-window], time[window:]
     squares = count * (within**2).sum(axis=1)
     index = within.sum(axis=1) ** 2 / np.where(squares > 0, squares, np.inf)
     are_inside = (first >= begin) & (last <= end)

@@ -1,4 +1,5 @@
-"""Link metrics: the wire (l1) and the queue discipline (l2) of the flows' bottleneck directions."""
+"""Link metrics: the wire (l1) and the queue discipline (l2) of the flows' bottleneck directions,
+and of those that a balancer takes in their place."""
 
 from __future__ import annotations
 
@@ -159,7 +160,10 @@ def loss_rate_l2(links: LinkSeries) -> Floats:
     sampled=False,
 )
 def mark_rate_l2(links: LinkSeries) -> Floats:
-    """Share of the packets sent that the queue discipline marked CE."""
+    """Packets that the queue discipline marked CE, as a share of the packets sent.
+
+    What has been marked and waits when the run ends, or is dropped after all, counts as marked.
+    """
     sent = links.counter("tx_packets")
     marked = links.counter("qdisc_marked") / np.where(sent > 0, sent, np.nan)
     return np.where(links.has_qdisc, 100 * marked, np.nan)
@@ -167,7 +171,10 @@ def mark_rate_l2(links: LinkSeries) -> Floats:
 
 @metric("link", unit="%", better="higher", formula="mean over k of utilization(t_k)")
 def mean_utilization_l1(links: LinkSeries) -> Floats:
-    """Mean of the bytes on the wire over what the configured rate allows, PPP headers included."""
+    """Mean of the bytes on the wire over what the configured rate allows, PPP headers included.
+
+    Packets count when their transmission starts, so that the last one may go beyond 100 %.
+    """
     return mean(links.utilization)
 
 

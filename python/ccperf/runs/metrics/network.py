@@ -89,15 +89,17 @@ def mean_jains_fairness_throughput_l4(flows: FlowSeries) -> float:
     unit="1",
     better="higher",
     effect="difference",
-    formula="(sum_i g_i)^2 / (n sum_i g_i^2), g_i = acked_bytes_i / (stop_i - start_i)",
+    formula="(sum_i g_i)^2 / (n sum_i g_i^2), g_i = acked_bytes_i / (end_i - start_i)",
     sampled=False,
 )
 def jains_fairness_goodput_l4(flows: FlowSeries) -> float:
     """Jain's fairness index of the goodputs of the n flows without an end: 1/n to 1, 1 is fair.
 
     A goodput g_i is what the receiver has acknowledged in the whole run, over the time from the
-    flow's start on.  It needs no samples, only that completions are recorded, so that it is over
-    all flows where few are sampled; absent where fewer than two flows have no end.
+    flow's start to the end of the run. That of a flow that is stopped before ends over TCP when all
+    that it had written is acknowledged, over others with its stop. It needs no samples, only that
+    completions are recorded, so that it is over all flows where few are sampled; absent where fewer
+    than two flows have no end.
     """
     g = flows.goodputs
     return float(g.sum() ** 2 / (len(g) * (g**2).sum())) if len(g) > 1 and g.any() else np.nan

@@ -105,7 +105,7 @@ class FlowSeries:
         #: Packets that disciplines cut; NaN where none does.
         self.trimmed = _trimmed(recording, canonical)
         #: Of the flows without an end, sampled or not, in Mbps; none without completions.
-        self.goodputs = _goodputs(recording)
+        self.goodputs = _goodputs(recording, described, stop_ns)
         #: Packets over links, of all links of the run.
         self.packet_hops = int(recording.links.array("tx_packets").sum())
         #: Payload over bytes on the wire, of a full segment or datagram, shape (flows,).
@@ -139,6 +139,35 @@ class FlowSeries:
         """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
         return self._samples.time
 
+    @property
+    def completions_ns(self) -> Floats:
+        """When all bytes of a flow's transfer were acknowledged, shape (flows,).
+
+        NaN of one that has not ended, never ends, or was stopped before it had written all: the
+        recording has the end of what it had written then.
+        """
+        completion, stop = self.counter("completion_ns"), self.counter("stop_ns")
+        has_all = (completion < stop) | self._has_written_all
+        return np.where(has_all, completion, np.nan)
+
+    @property
+    def _has_written_all(self) -> npt.NDArray[np.bool_]:
+        """Whether a flow's socket has all of its bytes at the last grid point, shape (flows,)."""
+        # Transfers of workloads are not stopped: they have no application here, and need none.
+        given = (sender.get("application", {"bytes": "0B"})["bytes"] for sender in self.senders)
+        sizes = np.array([_native.parse_size(size) for size in given], dtype=np.int64)
+        written = self._samples.state("written_bytes")
+        has_all: npt.NDArray[np.bool_] = (sizes > 0) & (written[-1:] >= sizes).any(axis=0)
+        return has_all
+
+    @cached_property
+    def is_there(self) -> npt.NDArray[np.bool_]:
+        """Whether a flow may send in all of the interval that ends at t_k."""
+        first = self._samples.starts_ns[:, np.newaxis] >= self.counter("start_ns")
+        last = self._samples.ends_ns[:, np.newaxis] <= self.counter("stop_ns")
+        there: npt.NDArray[np.bool_] = first & last
+        return there
+
     def of_tcp(self, values: npt.NDArray[Any]) -> Floats:
         """Return `values`, whose last axis is the flows, with NaN for those that are not TCP."""
         return np.where(self._is_tcp, values, np.nan)
@@ -157,8 +186,8 @@ class FlowSeries:
     def path_rtt(self) -> Floats:
         """Propagation delay there and back of the path that the flow has at t_k, in ms.
 
-        NaN where the delay changes on one of several shortest paths, and where a balancer chooses
-        among some that differ in their delays.
+        NaN where the delay changes on one of several shortest paths, where a balancer chooses
+        among some that differ in their delays, and where a failure leaves another path.
         """
         added = lengthened(self._canonical, self._ends, self._samples.ends_ns)
         first = np.where(self._is_unknown("delay"), np.nan, self.base_rtt)
@@ -170,7 +199,7 @@ class FlowSeries:
         """Configured rate of the flow's bottleneck in the interval that ends at t_k, in Mbps.
 
         NaN where that direction is not sampled, and where a balancer chooses among shortest paths
-        that differ in their rates, or spreads a flow over several.
+        that differ in their rates, or spreads a flow over several, or a failure leaves another.
         """
         column = {int(port): i for i, port in enumerate(self.links.positions)}
         rate = np.full((len(self.time), len(self.names)), np.nan)
@@ -182,10 +211,15 @@ class FlowSeries:
 
     def _is_unknown(self, what: What) -> npt.NDArray[np.bool_]:
         """Whether nobody knows the rates or delays of a flow's path, shape (flows,)."""
-        of = unlike(self._canonical, what)
+        both = [unlike(self._canonical, what)]
+        if self._canonical.get("failures"):
+            from ccperf.runs.metrics.changing_paths import rerouted
+
+            both.append(rerouted(self._canonical))
+        flows, workloads = (frozenset().union(*each) for each in zip(*both, strict=True))
         written = len(self._canonical["flows"])
         unknown = [
-            name in of.flows if place < written else name.rpartition("_")[0] in of.workloads
+            name in flows if place < written else name.rpartition("_")[0] in workloads
             for place, name in zip(self.positions.tolist(), self.names, strict=True)
         ]
         return np.array(unknown, dtype=bool)
@@ -516,14 +550,20 @@ def _disciplines(qdisc: Mapping[str, Any] | None) -> Iterator[str]:
             yield from _disciplines(child)
 
 
-def _goodputs(recording: Recording) -> Floats:
-    """Bytes acknowledged over the time that a flow had, of those without an end."""
+def _goodputs(recording: Recording, described: Sequence[Mapping[str, Any]], end_ns: int) -> Floats:
+    """Bytes acknowledged over the time that this took, of the flows without an end, in Mbps.
+
+    Over TCP one that is stopped still sends what it had written by then.
+    """
     table = recording.completions
     if table is None:
         return np.empty(0)
     is_endless = table.array("size_bytes") == 0
     flows = table.array("flow")[is_endless]
-    time_ns = recording.flows.array("stop_ns")[flows] - recording.flows.array("start_ns")[flows]
+    is_tcp = [described[flow].get("transport", "TCP") == "TCP" for flow in flows.tolist()]
+    until = np.where(is_tcp, end_ns, recording.flows.array("stop_ns")[flows])
+    until = np.fmin(until, table.array("end_ns")[is_endless])
+    time_ns = until - recording.flows.array("start_ns")[flows]
     goodputs: Floats = table.array("acked_bytes")[is_endless] * 8e3 / np.maximum(time_ns, 1)
     return goodputs
 

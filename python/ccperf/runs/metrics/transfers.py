@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ccperf.runs.metrics.pairs import Named
 from ccperf.runs.metrics.unlike_paths import unlike
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ccperf.runs.metrics.series import Floats
-    from ccperf.runs.metrics.unlike_paths import What
     from ccperf.runs.recording import Recording, Table
 
 #: Transfers below this many bytes are small, those above the second number are large.
@@ -32,7 +32,8 @@ CLASSES = (
     "and for each group that the scenario names the flows of that group. A class without transfers "
     "is absent, but for groups of flows that never end, which have the metrics of flows. The "
     "completion time of a transfer is that from its start until its application has "
-    "closed and all its bytes are acknowledged; an unfinished transfer has none. Transfers of a "
+    "closed and all its bytes are acknowledged; an unfinished transfer has none, nor has one that "
+    "was stopped before it had sent all of them. Transfers of a "
     "class that start at the same instant, two or more, are the answers to a query; a query has "
     "ended when the last of them has."
 )
@@ -49,6 +50,9 @@ class Order(NamedTuple):
 
 
 _NO_ORDER = Order()
+
+#: A scenario that says nothing of paths.
+_NOTHING: Mapping[str, Any] = {"flows": (), "links": ()}
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ def classes(
 ) -> dict[str, Transfers]:
     """Return the classes of a recording by name; none if it has no completions.
 
-    In the canonical form `scenario` says whose path is not known: they have no slowdown.
+    In the canonical form `scenario` says whose path is not known or changes: they have no slowdown.
     """
     table = recording.completions
     if table is None:
@@ -114,17 +118,18 @@ def classes(
     for group in dict.fromkeys(sorted(set(table.strings("group")) - {""})):
         of_class[group] = is_finite & (groups == group)
     start = table.array("start_ns")
-    times = (table.array("end_ns") - start) / 1e6
-    of_unknown_rate, of_unknown_delay = (
-        _has_unknown(recording, table, scenario, what) for what in ("rate", "delay")
-    )
-    ideal = np.where(of_unknown_rate | of_unknown_delay, np.nan, table.array("ideal_ns") / 1e6)
+    finished = recording.has_ended
+    end = np.where(finished, table.array("end_ns"), np.nan)
+    times = (end - start) / 1e6
+    unlike_delays = unlike(scenario or _NOTHING, "delay")
+    of_unknown_delay = _are_among(unlike_delays, recording, table, scenario or _NOTHING)
+    ideal = ideals(recording, table, scenario, unlike_delays) / 1e6
     base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
     delivery = _deliveries(recording, table)
     calls = _calls(recording, table)
     timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
     # Whole ns make 0 of the shortest ones; no time is a multiple of that.
-    finished, has_ideal = table.array("finished") == 1, ideal > 0
+    has_ideal = ideal > 0
     return {
         name: Transfers(
             completion_times=times[members & finished],
@@ -136,7 +141,7 @@ def classes(
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
             rpc_times=calls[members & finished & ~np.isnan(calls)],
-            makespan=_makespan(start[members], table.array("end_ns")[members]),
+            makespan=_makespan(start[members], end[members]),
             queries=_queries(start[members], np.where(finished, times, np.inf)[members]),
             order=_order(recording, table.array("flow")[members]),
         )
@@ -146,32 +151,48 @@ def classes(
     }
 
 
-def ideals(recording: Recording, completions: Table, scenario: Mapping[str, Any] | None) -> Floats:
+def ideals(
+    recording: Recording,
+    completions: Table,
+    scenario: Mapping[str, Any] | None,
+    unlike_delays: Named | None = None,
+) -> Floats:
     """Return the ideal completion time of each transfer in ns.
 
-    NaN: it has none, or a balancer chooses among paths that differ.
+    NaN: it has none, a balancer chooses among paths that differ (as to delays for
+    `unlike_delays`, if that is known), or its path changes in the run.
     """
-    of_rate, of_delay = (
-        _has_unknown(recording, completions, scenario, what) for what in ("rate", "delay")
-    )
-    return np.where(of_rate | of_delay, np.nan, completions.array("ideal_ns"))
+    parsed = scenario or _NOTHING
+    of_delay = unlike(parsed, "delay") if unlike_delays is None else unlike_delays
+    has_none = np.zeros(completions.rows, dtype=bool)
+    for named in (unlike(parsed, "rate"), of_delay, _changing(parsed)):
+        has_none |= _are_among(named, recording, completions, parsed)
+    return np.where(has_none, np.nan, completions.array("ideal_ns"))
 
 
-def _has_unknown(
-    recording: Recording, completions: Table, scenario: Mapping[str, Any] | None, what: What
+def _changing(parsed: Mapping[str, Any]) -> Named:
+    """Return those whose path changes in the run, which few runs need to look for."""
+    may_change = parsed.get("changes") or parsed.get("failures")
+    if not may_change and not any(link.get("schedules") for link in parsed["links"]):
+        return Named()
+    from ccperf.runs.metrics.changing_paths import changing
+
+    return changing(parsed)
+
+
+def _are_among(
+    named: Named, recording: Recording, completions: Table, parsed: Mapping[str, Any]
 ) -> npt.NDArray[np.bool_]:
-    """Return of which transfers nobody knows the rates or delays of the path."""
-    of = unlike(scenario or {}, what)
-    written = len(scenario["flows"]) if scenario else 0
-    names = recording.flows.strings("name")
+    """Return which transfers are among those flows and workloads."""
     places, groups = completions.array("flow").tolist(), completions.strings("group")
-    if not any(of):
+    if not any(named):
         return np.zeros(len(places), dtype=bool)
-    unknown = [
-        names[place] in of.flows if place < written else group in of.workloads
+    names, written = recording.flows.strings("name"), len(parsed["flows"])
+    found = [
+        names[place] in named.flows if place < written else group in named.workloads
         for place, group in zip(places, groups, strict=True)
     ]
-    return np.array(unknown, dtype=bool)
+    return np.array(found, dtype=bool)
 
 
 def _makespan(start: npt.NDArray[np.int64], end: Floats) -> float:

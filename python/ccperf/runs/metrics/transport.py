@@ -111,7 +111,7 @@ def mean_est_qdelay_l4(flows: FlowSeries) -> Floats:
     RTT is the propagation delay there and back of the path that the flow has at t_k, so the
     estimate contains the transmission times; after a change of the path it lags behind, as the
     smoothed round-trip time does. Absent where the delay changes on one of several shortest paths,
-    and where a balancer chooses among some that differ in delays.
+    where a balancer chooses among some that differ in delays, and where a failure leaves another.
     """
     return mean(flows.est_qdelay)
 
@@ -158,7 +158,7 @@ def mean_utilization_bw_l4(flows: FlowSeries) -> Floats:
     rate(t_k) is the rate configured for the flow's bottleneck in the interval that ends at t_k.
     Payload over a rate on the wire: with segments of 1448 B it cannot exceed 1448/1502 = 0.964.
     Absent where a balancer chooses among shortest paths that differ in rates, or spreads a flow
-    over several that are slower than its hosts' links.
+    over several that are slower than its hosts' links, and where a failure leaves another path.
     """
     return mean(flows.utilization_bw)
 
@@ -177,7 +177,7 @@ def mean_utilization_bdp_l4(flows: FlowSeries) -> Floats:
     that of the flow's bottleneck in the interval that ends at t_k; RTT is the propagation delay
     there and back of the path at t_k, as in mean_est_qdelay_l4. Absent where a balancer chooses
     among shortest paths that differ in rates or delays, or spreads a flow over several that are
-    slower than its hosts' links.
+    slower than its hosts' links, and where a failure leaves another path.
     """
     return mean(flows.utilization_bdp)
 
@@ -219,10 +219,10 @@ def mean_recovery_time_l4(flows: FlowSeries) -> Floats:
 def flow_completion_time_l4(flows: FlowSeries) -> Floats:
     """Time from the flow's start until all bytes of its transfer were acknowledged.
 
-    For a flow that has not ended (or never ends) it is the flow's scheduled life time.  Only over
-    TCP does a sender know.
+    For a flow that has not ended (or never ends, or was stopped before it had sent all) it is the
+    flow's scheduled life time.  Only over TCP does a sender know.
     """
-    completion = flows.counter("completion_ns")
+    completion = flows.completions_ns
     end = np.where(np.isnan(completion), flows.counter("stop_ns"), completion)
     lifetime: Floats = (end - flows.counter("start_ns")) / 1e9
     return flows.of_tcp(lifetime)

@@ -222,7 +222,8 @@ tables! {
         /// when the application had closed and all its bytes were acknowledged; an unfinished flow has no
         /// end
         end_ns: F64 "ns",
-        /// whether it has ended: 1 or 0
+        /// whether it has ended: 1 or 0; one that was stopped before it had sent all ends with less acknowledged
+        /// than its size
         finished: I64,
         /// what the transfer has to carry; 0 without end
         size_bytes: I64 "B",

@@ -38,8 +38,7 @@ def lines(result: Result) -> list[str]:
     assert table is not None
     assert monitor is not None
     assert delivered is not None
-    flows, ended, sizes = (table.array(name) for name in ("flow", "finished", "size_bytes"))
-    has_ended = set(flows[(ended == 1) & (sizes > 0)].tolist())
+    ended = set(table.array("flow")[recording.has_ended].tolist())
     last = dict(
         zip(delivered.array("flow").tolist(), delivered.array("last_rx_ns").tolist(), strict=True)
     )
@@ -48,9 +47,9 @@ def lines(result: Result) -> list[str]:
     completions = [
         fct_parser.Completion(size, (last[flow] - first) / 1e9)
         for flow, direction, first, size in rows
-        if direction == 0 and flow in has_ended
+        if direction == 0 and flow in ended
     ]
-    transfers = int((sizes > 0).sum())
+    transfers = int((table.array("size_bytes") > 0).sum())
     return [
         *fct_parser.named(fct_parser.means(completions)),
         f"Total Flow: {transfers}",
