@@ -147,7 +147,8 @@ def test_a_step_is_answered_when_the_last_second_is_near_the_steady_state() -> N
 def test_what_swings_out_again_is_near_before_it_stays_near() -> None:
     parts = received((150, 8), (20, 4), (10, 8), (20, 4), (99, 8))
     found = flow(Dumbbell(**TENTHS, changes=["15s"], samples={"received_bytes": parts}))
-    assert found["response_time_l4"] == 0
+    # At 15 s nothing has been answered yet.
+    assert found["response_time_l4"] == pytest.approx(0.1)
     assert found["settling_time_l4"] == pytest.approx(5.6)
 
 
@@ -170,6 +171,16 @@ def test_harm_is_what_is_missing_of_a_link_of_ones_own() -> None:
     found = flow(Dumbbell(**TENTHS, samples=samples))
     assert found["harm_throughput_l4"] == pytest.approx(0.5, abs=1e-4)
     assert found["mean_goodput_share_l7"] == pytest.approx(100, abs=1e-2)
+
+
+def test_a_flow_that_starts_late_is_harmed_from_then_on_only() -> None:
+    """It has its fair half of a link from 10 s of 30 on; before it there was none of it."""
+    half = 8 * 1448 / 1502
+    late = {"start_ns": [10 * 10**9]}
+    made = Dumbbell(
+        **TENTHS, samples={"received_bytes": received((100, 0), (199, half))}, counters=late
+    )
+    assert flow(made)["harm_throughput_l4"] == pytest.approx(0.5, abs=1e-4)
 
 
 def test_loss_and_marks_are_shares_of_packets() -> None:

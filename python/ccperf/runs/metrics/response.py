@@ -79,21 +79,26 @@ def overshoot_in_flight_l4(flows: FlowSeries) -> Floats:
     unit="1",
     better="lower",
     effect="difference",
-    formula="max(0, 1 - mean over k of x(t_k) / mean over k of c(t_k))",
+    formula=(
+        "max(0, 1 - mean over k of x(t_k) / mean over k of c(t_k)), t_(k-1) >= start and t_k <= "
+        "stop of the flow"
+    ),
 )
 def harm_throughput_l4(flows: FlowSeries) -> Floats:
     """What of its throughput a flow without end loses to its company: 0 nothing, 1 all of it.
 
     x is throughput_l4; c is what the flow could have alone: the rate of its bottleneck less the
-    headers of full segments. This is harm as of R. Ware et al. ("Beyond Jain's Fairness Index",
-    HotNets 2019) with an ideal flow for the solo one: where an algorithm alone leaves capacity
-    unused, that counts as harm as well. What a flow of the same kind would do in the other's place
-    is the measure: compare with the point where both are of one kind. Absent where a balancer
-    chooses among shortest paths that differ in rates, or spreads a flow over several that are
-    slower than its hosts' links.
+    headers of full segments, both in the intervals in which it may send. This is harm as of R. Ware
+    et al. ("Beyond Jain's Fairness Index", HotNets 2019) with an ideal flow for the solo one: where
+    an algorithm alone leaves capacity unused, that counts as harm as well. What a flow of the same
+    kind would do in the other's place is the measure: compare with the point where both are of one
+    kind. Absent where a balancer chooses among shortest paths that differ in rates, or spreads a
+    flow over several that are slower than its hosts' links, and where a failure leaves another
+    path.
     """
-    solo = _positive(mean(flows.payload_capacity))
-    harm = np.maximum(0.0, 1 - mean(flows.throughput_l4) / solo)
+    there = flows.is_there
+    solo = _positive(mean(np.where(there, flows.payload_capacity, np.nan)))
+    harm = np.maximum(0.0, 1 - mean(np.where(there, flows.throughput_l4, np.nan)) / solo)
     return np.where(flows.is_endless, harm, np.nan)
 
 
@@ -108,7 +113,7 @@ def _near(flows: FlowSeries) -> np.ndarray:
 
 def _rows_after(flows: FlowSeries) -> slice:
     event = flows.phases.disturbance_ns / 1e9
-    return slice(int(flows.time.searchsorted(event)), None)
+    return slice(int(flows.time.searchsorted(event, side="right")), None)
 
 
 def _positive(values: Floats) -> Floats:
