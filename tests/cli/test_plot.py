@@ -138,6 +138,39 @@ def test_a_sweep_of_other_algorithms_has_another_file(plot: Plot) -> None:
     assert len({*one, *other, *both}) == 3
 
 
+def test_a_sweep_of_chosen_values_or_seeds_draws_those_and_has_another_file(
+    plot: Plot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("runs.db").unlink()
+    made = ["run", "aqm", "--cc", "cubic", "--k", "1,2", "--qdisc", "codel", "--seed", "1..2"]
+    assert invoke([*made, "--jitter", "50ms", "--stop-time", "500ms", "--db", "runs.db"]) == 0
+    capsys.readouterr()
+    swept = ("--sweep", "k", "--metric", "mean_srtt_l4")
+    chosen: tuple[tuple[str, ...], ...] = (
+        (),
+        ("--seed", "1"),
+        ("--seed", "1..2"),
+        ("--k", "1..2"),
+        ("--k", "1,2", "--seed", "2"),
+    )
+    drawn = [plot(*swept, *words)[1] for words in chosen]
+    all_of_them, one, both, ks, ks_of_one = (Path(name).read_text() for (name,) in drawn)
+    assert [name.rpartition("over_k")[2] for (name,) in drawn] == [
+        ".svg",
+        "_seed-1.svg",
+        "_seed-1-2.svg",
+        "_k-1-2.svg",
+        "_k-1-2_seed-2.svg",
+    ]
+    assert all_of_them == both == ks
+    # The mean of one seed is another, and has no interval.
+    assert len({all_of_them, one, ks_of_one}) == 3
+    assert plot(*swept, "--at", "k=2,k=1")[1] == drawn[3]
+    status, _, err = plot(*swept, "--seed", "3..4")
+    assert status == 2
+    assert "--seed: no such run has seed 3, 4; there are 1, 2" in err
+
+
 def test_what_has_one_value_only_is_left_out_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,6 +256,9 @@ def test_completion_times_of_several_seeds_are_one_curve(
     (name,) = capsys.readouterr().out.split()
     at = "testbed_workload-web_search_load-0.5_flows-30"
     assert name == f"{at}_ECNSharpQueueDisc_CoDelQueueDisc_completion_times_all.svg"
+    assert invoke([*line, "--overlay", "--panel", "all", "--seed", "1..2"]) == 0
+    (chosen,) = capsys.readouterr().out.split()
+    assert chosen == name.replace("_ECN", "_seed-1-2_ECN").replace(".svg", ".pdf")
     runs = ccperf.grid(
         "testbed", qdisc="codel", load=0.5, workload="web_search", flows=30, seed=range(1, 4)
     )

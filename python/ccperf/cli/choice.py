@@ -32,6 +32,13 @@ class Choice:
         """Whether anything was chosen."""
         return any(astuple(self)) or bool(parameters)
 
+    def named(self, parameters: Mapping[str, str]) -> list[str]:
+        """The parameters of which only some values are meant."""
+        from ccperf.evidence import chosen
+        from ccperf.experiments.grid import axes
+
+        return list(chosen.asked(at=self.at, parameters=axes(dict(parameters))).parameters)
+
     def cells(self, databases: Sequence[Path], parameters: Mapping[str, str]) -> list[Cell]:
         """The points that fit. Raises :class:`~ccperf.errors.UsageError`."""
         from ccperf.evidence import chosen
@@ -43,16 +50,23 @@ class Choice:
             cc=self.cc,
             at=self.at,
             parameters=axes(dict(parameters)),
+            seeds=self.seeds(),
         )
+
+    def seeds(self) -> list[int] | None:
+        """Those asked for, or None. Raises :class:`~ccperf.errors.UsageError`."""
+        from ccperf.experiments.grid import seeds
+
+        return seeds(self.seed, "--seed") if self.seed else None
 
     def rows(
         self, databases: Sequence[Path], parameters: Mapping[str, str], *, newest: bool = False
     ) -> list[tuple[Path, RunRow]]:
         """The runs that fit, each with its database; see :func:`ccperf.evidence.chosen.rows`."""
         from ccperf.evidence import chosen
-        from ccperf.experiments.grid import axes, seeds
+        from ccperf.experiments.grid import axes
 
-        wanted = seeds(self.seed, "--seed") if self.seed else None
+        wanted = self.seeds()
         choice = chosen.asked(self.experiment, self.at, axes(dict(parameters)))
         found = chosen.rows(databases, choice, self.cc, newest=newest)
         return [(path, row) for path, row in found if wanted is None or row.seed in wanted]

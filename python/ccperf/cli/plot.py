@@ -137,19 +137,27 @@ def command(
     look = look or Look()
     look.check()
     writable_folder(output)
-    is_made = choice is not None and choice.is_made(parameters)
+    choice = choice or Choice()
+    is_made = choice.is_made(parameters)
     is_default = is_made and not (runs or names or overlay or sweep or metric or base)
     chosen = []
     if sweep or metric or base or is_default:
         if runs:
             raise UsageError("runs", "cannot be named with --sweep; use --experiment, --cc, --k")
-        chosen = (choice or Choice()).cells(databases(db), parameters)
+        chosen = choice.cells(databases(db), parameters)
     if is_default and all(answer(cell.point.experiment).shape == "time" for cell in chosen):
         names = ["time_series"]
     elif chosen:
         if look.sum:
             raise UsageError("--sum", "is for figures over time, not for metrics")
-        drawn, left_out = sweeps.sweeps(chosen, sweep, metrics_named(metric, "--metric"), base)
+        drawn, left_out = sweeps.sweeps(
+            chosen,
+            sweep,
+            metrics_named(metric, "--metric"),
+            base,
+            narrowed=choice.named(parameters),
+            seeds=choice.seeds() or (),
+        )
         for words in left_out:
             note(f"not drawn: {words}")
         _save(drawn, formats, output, look, json)
@@ -161,7 +169,7 @@ def command(
     if overlay:
         alike = [figures.drawable(each.scenario, each.recording) for each in results]
         common = [name for name in alike[0] if all(name in other for other in alike)]
-        drawn = _overlays(results, names or common, look)
+        drawn = _overlays(results, names or common, look, are_chosen=bool(runs or choice.seed))
     else:
         from ccperf.base.outputs import stem
 
@@ -190,15 +198,20 @@ def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[st
     return names
 
 
-def _overlays(results: Sequence[Result], names: Sequence[str], look: Look) -> dict[str, Figure]:
+def _overlays(
+    results: Sequence[Result], names: Sequence[str], look: Look, *, are_chosen: bool
+) -> dict[str, Figure]:
     """Each figure with all the runs in it, called by what tells them apart.
 
-    Where runs of several seeds can be taken together (completion times), they are.
+    Where runs of several seeds can be taken together (completion times), they are; files say which
+    seeds if those are chosen.
     """
     from ccperf.base.outputs import file_name, several
+    from ccperf.evidence.sweeps import seed_words
     from ccperf.present import figures
 
     common = [results[0].experiment or "runs", *_point(results)]
+    seeds = sorted({result.provenance.seed for result in results})
     drawn = {}
     for name in names:
         kind = figures.OF_RECORDINGS.get(name)
@@ -211,7 +224,10 @@ def _overlays(results: Sequence[Result], names: Sequence[str], look: Look) -> di
             or _described(name, of[0], look)
             for label, of in alike.items()
         }
-        drawn[file_name([*common, *several(list(alike)), name])] = figures.overlay(described)
+        of_seeds = seed_words(seeds) if pool and are_chosen and seeds[1:] else []
+        drawn[file_name([*common, *of_seeds, *several(list(alike)), name])] = figures.overlay(
+            described
+        )
     return drawn
 
 

@@ -20,7 +20,7 @@ from ccperf.scenario.differences import told_apart
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from ccperf.store import RunRow
 
@@ -102,6 +102,16 @@ class Cell:
             return False
         first, *others = self.metrics.values()
         return self.is_constant or (bool(others) and all(metrics == first for metrics in others))
+
+    def of_seeds(self, seeds: Collection[int]) -> Cell:
+        """Its runs with these seeds; one that stands for every seed stays."""
+        if self.is_constant:
+            return self
+        metrics, runs, records = (
+            {seed: found for seed, found in of.items() if seed in seeds}
+            for of in (self.metrics, self.runs, self.records)
+        )
+        return replace(self, metrics=metrics, runs=runs, records=records)
 
     def at(self, seed: int) -> Mapping[str, float] | None:
         """The metrics with this seed; None if there is no such run."""

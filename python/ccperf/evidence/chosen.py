@@ -21,7 +21,7 @@ from ccperf.runs.metrics import METRICS, named
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ccperf.evidence.cells import Cell
     from ccperf.store import RunRow
@@ -229,9 +229,11 @@ def choose(
     cc: str = "",
     at: str = "",
     parameters: Mapping[str, Sequence[str]] | None = None,
+    seeds: Collection[int] | None = None,
     newest: bool = False,
 ) -> list[Cell]:
-    """Return the cells at the points that `asked` reads, of the algorithms `cubic,bbr`.
+    """Return the cells at the points that `asked` reads, of the algorithms `cubic,bbr`, with these
+    seeds, or all.
 
     With `newest` each in its newest version, and by its name without that, as other databases have
     other versions. Raises `UsageError`.
@@ -242,7 +244,7 @@ def choose(
     there = Algorithms(rows, databases)
     names = [there.one(word, "--cc") for word in words(cc)] or (there.newest() if newest else [])
     choice.check(rows, databases)
-    return [
+    there_are = [
         replace(cell, algorithm=versions.split(cell.algorithm)[0]) if newest else cell
         for cell in cells.gather(found)
         if choice.fits(
@@ -251,6 +253,14 @@ def choose(
         )
         and (not names or cell.algorithm in names)
     ]
+    if seeds is None:
+        return there_are
+    of_seeds = [cell for each in there_are if (cell := each.of_seeds(seeds)).runs]
+    if there_are and not of_seeds:
+        known = sorted({seed for cell in there_are for seed in cell.runs})
+        message = f"no such run has seed {', '.join(map(str, seeds))}"
+        raise UsageError("--seed", f"{message}; there are {', '.join(map(str, known))}")
+    return of_seeds
 
 
 def rows(

@@ -20,7 +20,7 @@ from ccperf.present.figures.sweep import has_line
 from ccperf.runs.metrics import metric_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ccperf.evidence.cells import Cell, Point
     from ccperf.present.figures import Figure
@@ -31,13 +31,21 @@ _Spot: TypeAlias = tuple[float, float, float | None]
 
 
 def sweeps(
-    chosen: Sequence[Cell], parameter: str = "", metrics: Sequence[str] = (), base: str = ""
+    chosen: Sequence[Cell],
+    parameter: str = "",
+    metrics: Sequence[str] = (),
+    base: str = "",
+    *,
+    narrowed: Collection[str] = (),
+    seeds: Sequence[int] = (),
 ) -> tuple[dict[str, Figure], list[str]]:
     """Return one figure for each metric and each combination of the other parameters, by file name;
     and which of them have nothing to draw, in words.
 
     By default the first headline of each experiment over its x axis. With `base` the metrics are
-    factors over those of this algorithm, paired by seed. Raises `UsageError`.
+    factors over those of this algorithm, paired by seed. Where these cells are a choice among more,
+    their files are named so, too: `narrowed` has the parameters of which they have some values
+    only, and `seeds` the seeds, if not all. Raises `UsageError`.
     """
     base = _base(chosen, base)
     follow = _following(chosen)
@@ -64,7 +72,10 @@ def sweeps(
             if any(map(has_line, found.values())):
                 figure = _figure(name, over, members, lines, found, base)
                 words = [experiment, *others, *several(sorted(lines)), figure.name]
-                drawn[file_name(words)] = figure
+                if over in narrowed:
+                    xs = dict.fromkeys(dict(cell.point.parameters)[over] for cell in members)
+                    words.append("-".join([over, *several(sorted(xs))]))
+                drawn[file_name([*words, *seed_words(seeds)])] = figure
             else:
                 at = " ".join([experiment, *(other.replace("-", "=", 1) for other in others)])
                 what = f"a factor over {base}" if base else "it"
@@ -72,6 +83,11 @@ def sweeps(
     if not drawn:
         raise UsageError("--sweep" if parameter else "runs", "; ".join(left_out))
     return drawn, left_out
+
+
+def seed_words(seeds: Sequence[int]) -> list[str]:
+    """What a file's name says of the seeds that were chosen."""
+    return ["-".join(["seed", *several([str(seed) for seed in sorted(seeds)])])] if seeds else []
 
 
 def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -> Figure:
