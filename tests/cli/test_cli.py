@@ -451,8 +451,13 @@ def test_bench_ends_with_a_site(ccperf: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert outcome.status == 0
     databases = [Path("benchmark_TcpNewReno.db"), Path("benchmark_TcpCubic.db")]
     assert built == [(databases, Path("pages"))]
-    assert ccperf("site", "build", "-o", "pages", "--db", *map(str, databases)).status == 0
-    assert built[1] == built[0]
+    named = [*map(str, databases)]
+    assert ccperf("site", "build", "-o", "pages", "--db", *named).status == 0
+    assert ccperf("site", "build", *named, "-o", "pages").status == 0
+    assert ccperf("site", *named, "-o", "pages").status == 0
+    assert ccperf("site", "-o", "pages").status == 0
+    assert [(set(files), folder) for files, folder in built] == 5 * [(set(databases), built[0][1])]
+    assert ccperf("site", "biuld").err == "error: --db: there is no database `biuld`\n"
     assert "site: pages" in outcome.out
 
 

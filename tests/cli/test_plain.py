@@ -56,6 +56,7 @@ USUAL = (
     "runs --db a.db --db b.db --k 1,5",
     "compare cubic bbr --metric all --format csv",
     "export --db a.db --format tidy",
+    "site --db a.db b.db -o public",
     "verify ns3 --fuzz 100 --seed 3 --ns3 folder",
     "doctor",
 )
@@ -120,7 +121,7 @@ def test_what_is_read_here_cyclopts_reads_alike(data: Any) -> None:
 def test_usual_lines_are_read_here(line: str) -> None:
     words = spelling.usual(shlex.split(line))
     # What follows `--` may look like anything, and a list may take what follows it.
-    is_left = " -- " in line or " a.db b.db " in line
+    is_left = " -- " in line or " --db a.db b.db " in line
     assert of_plain(words) == (None if is_left else of_cyclopts(words))
 
 

@@ -93,11 +93,6 @@ def named(
 
     Raises :class:`~ccperf.errors.UsageError`.
     """
-    from ccperf.cli.options import several_databases
-
-    if files := [run for run in runs if Path(run).suffix == ".db" or Path(run).is_file()]:
-        advice = several_databases([*databases, *files])
-        raise UsageError("runs", f"`{files[0]}` is a database, not a run; {advice}")
     choice = choice or Choice()
     if not choice.is_made(parameters):
         return list(runs)

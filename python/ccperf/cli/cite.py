@@ -26,7 +26,7 @@ def command(
     from ccperf.evidence import cells
     from ccperf.present.citation import cite
 
-    db = databases(db)
+    db = databases(db, run)
     result = the_one(run, choice, parameters, db)
     seeds = [
         seed for cell in cells.read(db) if result.id in cell.runs.values() for seed in cell.metrics

@@ -65,7 +65,9 @@ def command(
     """
     from ccperf.cli.compare_runs import compare_runs
     from ccperf.cli.comparison import print_comparison
-    from ccperf.cli.options import databases, several_databases
+    from ccperf.cli.options import databases
+    from ccperf.cli.output import arguments
+    from ccperf.cli.spelling import with_databases
     from ccperf.errors import UsageError
     from ccperf.evidence import cells, gate
     from ccperf.evidence.chosen import choose, metrics_named
@@ -80,11 +82,13 @@ def command(
         sides = _by_profile(items, db, profiles, experiment, at)
         over = "databases"
     elif files := [Path(item) for item in items if _is_database(item)]:
+        advice = with_databases(arguments(), [str(path) for path in files])
         if len(files) != len(items) or versions:
             other = next((item for item in items if not _is_database(item)), "--versions")
-            more = f"; {several_databases([*db, *files])}" if db else ""
-            message = f"`{other}` is no database; name databases only, or none{more}"
+            message = f"`{other}` is no database; name databases only, or write {advice}"
             raise UsageError("items", message)
+        if len(files) == 1:
+            raise UsageError("items", f"name two databases; for what is in one write {advice}")
         over = "databases"
         sides = {
             str(path): choose([path], experiment=experiment, cc=cc, at=at, newest=True)

@@ -26,7 +26,7 @@ def command(
     """
     from ccperf.verify.compare import metric_differences, table_differences
 
-    a, b = exactly(2, runs, choice, parameters, databases(db))
+    a, b = exactly(2, runs, choice, parameters, databases(db, runs))
     fields = [
         difference
         for difference in differences(a.scenario.canonical(), b.scenario.canonical())

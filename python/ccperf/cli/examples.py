@@ -46,7 +46,7 @@ EXAMPLES = {
         "ccperf plot --experiment aqm --sweep k --metric mean_srtt_l4",
     ),
     "play": ("ccperf play", "ccperf play --no-open -o folder"),
-    "site": ("ccperf site build", "ccperf site build --db a.db b.db -o public"),
+    "site": ("ccperf site build", "ccperf site build a.db b.db -o public"),
     "export": (
         "ccperf export --format tidy",
         "ccperf export latest --format pcapng -o captures",

@@ -54,7 +54,7 @@ def command(
 
     if series and format not in ("parquet", "csv", "json"):
         raise UsageError("--series", f"is of parquet, csv and json; `{format}` has none")
-    files = databases(db)
+    files = databases(db, runs)
     writable_folder(output)
     chosen = named(runs, choice, parameters, files)
     left_out: list[DamagedRun] = []

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from ccperf.cli.output import note
+from ccperf.cli.output import arguments, note
 from ccperf.cli.parameter import Parameter
-from ccperf.cli.spelling import SYNONYMS
+from ccperf.cli.spelling import SYNONYMS, is_database, with_databases
 from ccperf.errors import UsageError
 from ccperf.experiments.grid import expand
 from ccperf.runs import backends
@@ -312,11 +312,14 @@ def _try_writing(folder: Path, option: str) -> None:
         raise UsageError(option, message) from None
 
 
-def databases(given: Path | Sequence[Path] | None) -> list[Path]:
+def databases(given: Path | Sequence[Path] | None, runs: Sequence[str] = ()) -> list[Path]:
     """Those given, also `a.db,b.db`, or those here that `bench`, `run` and `exec` write to.
 
-    Raises :class:`~ccperf.errors.UsageError` if there is none.
+    Raises :class:`~ccperf.errors.UsageError` if there is none, or one is among the names of runs.
     """
+    if files := [name for name in runs if is_database(name) or Path(name).is_file()]:
+        advice = with_databases(arguments(), files)
+        raise UsageError("runs", f"`{files[0]}` is a database, not a run; write {advice}")
     if given is not None:
         if isinstance(given, Path):
             files = [given]
@@ -337,11 +340,6 @@ def databases(given: Path | Sequence[Path] | None) -> list[Path]:
 def _each(given: Path) -> list[Path]:
     """A file, or the files of a comma list."""
     return [given] if given.exists() else [Path(word) for word in str(given).split(",") if word]
-
-
-def several_databases(files: Iterable[object]) -> str:
-    """How several databases are named, for who did it otherwise."""
-    return f"several databases have commas between them: --db {','.join(map(str, files))}"
 
 
 def load_runs(names: Sequence[str], databases: Sequence[Path]) -> list[Result]:

@@ -33,9 +33,14 @@ def called_with(words: Sequence[str]) -> None:
     _words.set(tuple(words))
 
 
+def arguments() -> Sequence[str]:
+    """The words behind `ccperf` of the command that runs."""
+    return _words.get()
+
+
 def command_line() -> str:
     """The command that runs, for a shell."""
-    return shlex.join(["ccperf", *_words.get()])
+    return shlex.join(["ccperf", *arguments()])
 
 
 #: What stands for a character on a terminal that lacks it; any other one is written as Python does.

@@ -89,6 +89,11 @@ def read(command: Callable[..., object], words: Sequence[str]) -> Call | None:
         return None
 
 
+def takes(command: Callable[..., object], spelt: str) -> bool:
+    """Whether a command declares an option."""
+    return spelt in _Signature(command).options
+
+
 def takes_several(command: Callable[..., object], spelt: str) -> bool:
     """Whether an option of a command has lists with commas: of words, or of files."""
     takes = _Signature(command)

@@ -162,10 +162,11 @@ def command(
             note(f"not drawn: {words}")
         _save(drawn, formats, output, look, json)
         return
-    ids = named(runs, choice, parameters, databases(db))
+    files = databases(db, runs)
+    ids = named(runs, choice, parameters, files)
     if not ids:
         raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
-    results = load_runs(ids, databases(db))
+    results = load_runs(ids, files)
     if overlay:
         alike = [figures.drawable(each.scenario, each.recording) for each in results]
         common = [name for name in alike[0] if all(name in other for other in alike)]

@@ -15,6 +15,7 @@ from ccperf.cli.choice import Choice, Parameters, the_one
 from ccperf.cli.options import LATEST, Databases, Json, databases
 from ccperf.cli.output import metric_tables, note_findings, parameters_text, print_json, say
 from ccperf.cli.parameter import Parameter
+from ccperf.cli.spelling import is_database
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def command(
     `ccperf show metric mean_srtt_l4`, `ccperf show run 1f3a --db benchmark_TcpNewReno.db`,
     `ccperf show --experiment aqm --cc cubic --k 1 --qdisc codel`.
     """
+    if any(map(is_database, words)):
+        databases(db, words)
     is_chosen = (choice or Choice()).is_made(parameters)
     if is_chosen and words not in ((), ("run",)):
         raise UsageError("name", "is given; choose a run by --cc, --k and the like alone")

@@ -1,11 +1,11 @@
-"""``ccperf site build``: the web site of one or more databases."""
+"""``ccperf site``: the web site of one or more databases."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from ccperf.cli.options import Folder, Json, databases, writable_folder
 from ccperf.cli.output import print_json, progress_bar, say, warn
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    action: Annotated[Literal["build"], Parameter(help="build")],
-    /,
-    *,
+    *files: Annotated[
+        str, Parameter(help="Databases, after `build` or alone. Default: those here.")
+    ],
     db: Annotated[
         list[Path] | None,
-        Parameter(help="Databases: --db a.db b.db. Default: those here.", consume_multiple=True),
+        Parameter(help="Databases, too: --db a.db b.db.", consume_multiple=True),
     ] = None,
     output: Folder = Path("site"),
     json: Json = False,
@@ -30,8 +30,8 @@ def command(
 
     A run that cannot be read is left out and named; exit status 1 then.
     """
-    paths = databases(db)
-    assert action == "build"  # the only one there is
+    named = [Path(word) for word in files[files[:1] == ("build",) :]]
+    paths = databases([*named, *(db or ())] or None)
     writable_folder(output)
     built = build_site(paths, output)
     if json:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from ccperf.errors import UsageError
 
@@ -44,12 +46,30 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     return message
 
 
+def is_database(word: str) -> bool:
+    """Whether a word is meant for one: no run, algorithm or experiment is called so."""
+    return Path(word).suffix == ".db"
+
+
+def with_databases(arguments: Sequence[str], files: Sequence[str]) -> str:
+    """The command line with these databases, which it has elsewhere, where they belong."""
+    words = [word for word in arguments if word not in files]
+    at = words.index("--db") if "--db" in words else len(words)
+    words[at : at + 2] = ["--db", ",".join([*words[at + 1 : at + 2], *files])]
+    return f"`{shlex.join(['ccperf', *words])}`"
+
+
 def too_much(
-    unused: Sequence[str], arguments: Sequence[str], takes_several: Callable[[str], bool]
+    unused: Sequence[str],
+    arguments: Sequence[str],
+    takes_several: Callable[[str], bool],
+    *,
+    has_databases: bool,
 ) -> str:
     """What to say of words that belong to nothing: most are the rest of a list with blanks.
 
-    `takes_several` tells whether an option has lists with commas.
+    `takes_several` tells whether an option has lists with commas, and `has_databases` whether --db
+    is one.
     """
     first = arguments.index(unused[0]) if unused and unused[0] in arguments else 0
     option, value = arguments[first - 2 : first] if first >= 2 else ("", "")
@@ -58,4 +78,8 @@ def too_much(
             return f"{option}: takes one value; `{' '.join(unused)}` is too much"
         values = ",".join([value, *unused])
         return f"{option}: several values have commas between them: {option} {values}"
+    if has_databases and unused and all(map(is_database, unused)):
+        files = unused if takes_several("--db") else unused[:1]
+        rest = [word for word in arguments if word not in unused]
+        return f"`{unused[0]}` is a database; write {with_databases(rest, files)}"
     return f"`{' '.join(unused)}` is too much here; see `ccperf {arguments[0]} --help`"

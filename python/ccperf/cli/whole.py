@@ -101,7 +101,10 @@ def call(arguments: Sequence[str]) -> object:
     except cyclopts.UnusedCliTokensError as error:
         command = import_module(f"ccperf.cli.{arguments[0]}").command
         takes_several = partial(plain.takes_several, command)
-        note(f"error: {spelling.too_much(error.unused_tokens or [], arguments, takes_several)}")
+        unused = error.unused_tokens or []
+        has_databases = plain.takes(command, "--db")
+        said = spelling.too_much(unused, arguments, takes_several, has_databases=has_databases)
+        note(f"error: {said}")
     except cyclopts.CycloptsError as error:
         note(f"error: {error}")
     return 2
