@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ Connections 3
 """
 
 
-def scenario(tmp_path: Path, text: str, **own: Any) -> Scenario:
+def scenario(
+    tmp_path: Path, text: str, behind: list[dict[str, Any]] | None = None, **own: Any
+) -> Scenario:
     (tmp_path / "trace").write_text(text)
     fabric = leaf_spine(2, 2, 2)
     fields = {
@@ -41,7 +44,7 @@ def scenario(tmp_path: Path, text: str, **own: Any) -> Scenario:
         "links": fabric.links,
         "stop_time": "20ms",
         "stacks": [STACK],
-        "workloads": [{"trace": "trace", "stack": "dc", **own}],
+        "workloads": [{"trace": "trace", "stack": "dc", **own}, *(behind or [])],
     }
     return Scenario.model_validate(fields, context={"folder": tmp_path})
 
@@ -80,7 +83,7 @@ def test_a_run_makes_the_transfers_of_the_file(tmp_path: Path) -> None:
         (CSV + "7,0,4,5,mice\n", "line 6: there is no host 4 of 4"),
         (CSV + "7,0,h_1_2,5,mice\n", "line 6: unknown node `h_1_2`"),
         ("start,source,destination,bytes\n7,0,1,5\n", "line 2: .*7.*unit"),
-        ("4" + HPCC[1:], "line 1: says 4 flows, and 3 lines follow"),
+        ("4" + HPCC[1:], "line 1: says 4 flows, and 3 follow"),
         (HPCC.replace("2 3 100 20000", "2 3 20000"), "line 3: `0 2 3 20000 0` is not"),
         (HTSIM.replace("Connections 3", "Connections 4"), "line 2: says 4 connections, and 3"),
         (HTSIM.replace("prio 3", "trigger 3"), "line 4: `trigger`: .* give a start"),
@@ -90,6 +93,41 @@ def test_a_run_makes_the_transfers_of_the_file(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named_by_its_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ScenarioError, match=rf"workloads\[0\].trace: `trace`, {message}"):
         scenario(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["7,0,0,5,mice"], ["line 6: destination `h_0_0` is the source as well"]),
+        (["7e6,0,1,5,mice"], ["line 6: start 7s is not before stop_time"]),
+        ([f"7,0,1,{2**50},mice"], [f"line 6: bytes {2**50}B is not from 1B to 4000000000B"]),
+        (["7,0,1,5,a b"], ["line 6: class `web_a b` is not a name"]),
+        (["8,0,0,5,a", "9,1,1,5,b"], ["line 6: destination `h_0_0`", "line 7: dest.* `h_0_1`"]),
+        (
+            [f"{10**6 + i},0,1,5,late" for i in range(9)],
+            ["line 6: start", "line 7: start", "line 8: start", "6 lines more of that kind"],
+        ),
+    ],
+)
+def test_what_a_network_or_its_times_rule_out_is_named_by_its_line(
+    tmp_path: Path, rows: list[str], said: list[str]
+) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        scenario(tmp_path, CSV + "\n".join(rows) + "\n", name="web")
+    problems = refused.value.problems
+    assert {problem.path for problem in problems} == {"workloads[0].trace"}
+    assert len(problems) == len(said)
+    for problem, message in zip(problems, said, strict=True):
+        assert re.match(f"`trace`, {message}", problem.message)
+
+
+def test_what_is_wrong_behind_a_trace_keeps_its_place(tmp_path: Path) -> None:
+    """A trace of two classes is two workloads; the one behind it is still the second."""
+    with pytest.raises(ScenarioError) as refused:
+        scenario(tmp_path, CSV, behind=[{"name": "a b", "stack": "dc"}])
+    assert {problem.path.partition(".")[0] for problem in refused.value.problems} == {
+        "workloads[1]"
+    }
 
 
 def test_a_trace_says_when_between_whom_and_how_much(tmp_path: Path) -> None:

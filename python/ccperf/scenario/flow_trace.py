@@ -17,18 +17,24 @@ A host is its name, or its number from 0 among the nodes with one link, in the s
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ccperf import _native
-from ccperf.errors import ScenarioError, unknown
+from ccperf.base.wording import counted
+from ccperf.errors import Problem, ScenarioError, unknown
 
 #: Fields of a workload that the trace says.
 _SAID = ("arrivals", "pairs", "sizes")
 #: What a number in the start's column is worth, in ns.
 _STARTS = {"start": None, "start_s": 10**9, "start_us": 1000, "start_ns": 1}
+#: What a trace calls what a workload is made of.
+_FIELDS = {"name": "class", "arrivals": "start", "pairs": "destination", "sizes": "bytes"}
+#: So many lines are named in which the same field is wrong.
+_SAID_OF_ONE = 3
 _LATEST = 10**18
 _LARGEST = 2**50
 _NAME = "trace"
@@ -129,7 +135,7 @@ def _csv(lines: _Lines) -> Iterator[Transfer]:
 def _hpcc(lines: _Lines) -> Iterator[Transfer]:
     (number, count), *rest = lines
     if int(count[:12]) != len(rest) or len(count) > 12:
-        raise ValueError(f"line {number}: says {count[:20]} flows, and {len(rest)} lines follow")
+        raise ValueError(f"line {number}: says {count[:20]} flows, and {len(rest)} follow")
     for number, line in rest:
         with _at(number):
             words = line.split()
@@ -216,21 +222,77 @@ def _start(text: str, worth: float) -> int:
     return round(value * worth)
 
 
-def expanded(data: Any, folder: Path) -> Any:
-    """The scenario with a workload for each class of each trace that its workloads name.
+class Origin(NamedTuple):
+    """Where a workload comes from."""
+
+    #: Its place among the workloads that are written.
+    workload: int
+    file: str = ""
+    #: What it was made of, if that is a trace.
+    transfers: Sequence[Transfer] = ()
+
+    def problem(self, path: str, message: str) -> Problem:
+        """What is wrong with it, where that is written: `path` is behind the workload's place."""
+        own = f"workloads[{self.workload}]"
+        place = re.match(r"\.(?:(name)|(arrivals|pairs|sizes)\.\w+\[(\d+)\])", path)
+        if not (self.transfers and place):
+            return Problem(own + path, message)
+        transfer = self.transfers[int(place[3] or 0)]
+        field = _FIELDS[place[1] or place[2]]
+        if field == "class" and not transfer.group:
+            return Problem(own + path, message)
+        said = f"`{self.file}`, line {transfer.line}: {field} {message}"
+        return Problem(f"{own}.trace", said)
+
+
+def as_written(problems: Iterable[Problem], origins: Sequence[Origin]) -> list[Problem]:
+    """Problems of an expanded scenario by what is written: in a trace by its line.
+
+    Of a field that is wrong in many lines the first ones are said.
+    """
+    found: dict[Problem, None] = {}
+    alike: Counter[tuple[int, str]] = Counter()
+    for problem in problems:
+        place = re.match(r"workloads\[(\d+)\]", problem.path)
+        if not place:
+            found[problem] = None
+            continue
+        origin = origins[int(place[1])]
+        there = origin.problem(problem.path[place.end() :], problem.message)
+        if there.path.endswith(".trace") and there not in found:
+            key = (origin.workload, re.sub(r"\[\d+\].*", "", problem.path[place.end() :]))
+            alike[key] += 1
+            if alike[key] > _SAID_OF_ONE:
+                continue
+        found[there] = None
+    for (index, _), count in alike.items():
+        if more := max(0, count - _SAID_OF_ONE):
+            said = f"`{_file(origins, index)}`, {counted(more, 'line')} more of that kind"
+            found[Problem(f"workloads[{index}].trace", said)] = None
+    return list(found)
+
+
+def _file(origins: Sequence[Origin], index: int) -> str:
+    return next(origin.file for origin in origins if origin.workload == index)
+
+
+def expanded(data: Any, folder: Path) -> tuple[Any, list[Origin]]:
+    """The scenario with a workload for each class of each trace that its workloads name; and where
+    each of its workloads comes from, if there is a trace.
 
     Raises:
         ScenarioError: with the path of the field, and the line of the file.
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("workloads"), list | tuple):
-        return data
+        return data, []
     if not any(isinstance(each, Mapping) and "trace" in each for each in data["workloads"]):
-        return data
+        return data, []
     nodes = _Nodes(data)
-    problems, workloads = [], []
+    problems, workloads, origins = [], [], []
     for i, workload in enumerate(data["workloads"]):
         if not isinstance(workload, Mapping) or "trace" not in workload:
             workloads.append(workload)
+            origins.append(Origin(i))
             continue
         own = {name: value for name, value in workload.items() if name != "trace"}
         problems += [
@@ -240,17 +302,19 @@ def expanded(data: Any, folder: Path) -> Any:
         ]
         try:
             path = folder / str(workload["trace"])
-            workloads += _workloads(own, path.name, read(path), nodes)
+            for made, transfers in _workloads(own, path.name, read(path), nodes):
+                workloads.append(made)
+                origins.append(Origin(i, path.name, transfers))
         except ValueError as error:
             problems.append((f"workloads[{i}].trace", str(error)))
     if problems:
         raise ScenarioError(problems)
-    return {**data, "workloads": workloads}
+    return {**data, "workloads": workloads}, origins
 
 
 def _workloads(
     own: Mapping[str, Any], file: str, transfers: Sequence[Transfer], nodes: _Nodes
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[tuple[dict[str, Any], list[Transfer]]]:
     groups: dict[str, list[Transfer]] = {}
     for transfer in transfers:
         name = "_".join(filter(None, (str(own.get("name", "")), transfer.group))) or _NAME
@@ -260,13 +324,14 @@ def _workloads(
         for each in of:
             with _at(each.line, file):
                 pairs.append((nodes.named(each.source), nodes.named(each.destination)))
-        yield {
+        made = {
             **own,
             "name": group,
             "arrivals": {"type": "Times", "times": [f"{each.start_ns}ns" for each in of]},
             "pairs": {"type": "Listed", "pairs": pairs},
             "sizes": {"type": "Listed", "bytes": [f"{each.bytes}B" for each in of]},
         }
+        yield made, of
 
 
 class _Nodes:

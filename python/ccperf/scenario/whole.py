@@ -118,8 +118,20 @@ class Scenario(Model):
     def _checked(
         cls, data: Any, handler: ModelWrapValidatorHandler[Scenario], info: ValidationInfo
     ) -> Scenario:
+        folder = Path((info.context or {}).get("folder") or "")
+        data, origins = flow_trace.expanded(data, folder)
+        try:
+            return cls._validated(data, handler, info)
+        except ScenarioError as error:
+            if not origins:
+                raise
+            raise ScenarioError(flow_trace.as_written(error.problems, origins)) from None
+
+    @classmethod
+    def _validated(
+        cls, data: Any, handler: ModelWrapValidatorHandler[Scenario], info: ValidationInfo
+    ) -> Scenario:
         problems: list[Problem] = []
-        data = flow_trace.expanded(data, Path((info.context or {}).get("folder") or ""))
         try:
             scenario = handler(data := _with_stacks(_with_profiles(data)))
         except ValidationError as error:
@@ -139,7 +151,7 @@ class Scenario(Model):
         if problems:
             raise ScenarioError(problems)
         for text in _surprises(scenario):
-            warnings.warn(text, ScenarioWarning, stacklevel=4)
+            warnings.warn(text, ScenarioWarning, stacklevel=5)
         return scenario
 
     def __repr__(self) -> str:
