@@ -35,6 +35,7 @@ from ccperf.scenario.fields import (
     sysctls,
 )
 from ccperf.scenario.flows import Flow, Ping
+from ccperf.scenario.frequent import frequent
 from ccperf.scenario.links import Change, Failure, Fault, Link
 from ccperf.scenario.outages import for_good
 from ccperf.scenario.recording import RecordingOptions
@@ -356,7 +357,16 @@ def _surprises(scenario: Scenario) -> list[str]:
                 f"{ways[0]} forward and {ways[1]} reverse; write direction = "
                 '"forward", "reverse" or "both"'
             )
-    return found + for_good(scenario)
+    for i, flow in enumerate(scenario.flows):
+        if flow.application.type == "Greedy":
+            continue
+        size, write = map(_native.parse_size, (flow.application.bytes, flow.application.write))
+        if 0 < size < write:
+            found.append(
+                f"flows[{i}].application.bytes: {flow.application.type} sends whole packets of "
+                f"`write`, as ns-3 does, so that {write}B leave, not {size}B; lower `write`"
+            )
+    return found + for_good(scenario) + frequent(scenario)
 
 
 def _with_profiles(data: Any) -> Any:
