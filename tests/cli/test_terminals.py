@@ -1,9 +1,14 @@
-"""Terminals that are not UTF-8: all that is printed falls back, none of it is a traceback."""
+"""Terminals that are narrow, or not UTF-8: all can be read, none of it is a traceback."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -29,6 +34,59 @@ def ccperf(*words: str, **variables: str) -> tuple[str, str]:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.decode("latin-1"), done.stderr.decode("latin-1")
+
+
+def in_terminal(width: int, *words: str) -> list[str]:
+    """The lines that a command prints to a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ccperf", *words],
+        env={**environment(), "PYTHONIOENCODING": "utf-8"},
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while found := os.read(ours, 65536):
+            shown += found
+    except OSError:  # nobody writes there any more
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    return shown.decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "aqm", "--cc", "cubic,newreno", "--k", "2,5", "--qdisc", "codel", "--seed", "1"),
+        ("compare", "cubic", "newreno", "--each"),
+        ("compare", "cubic", "newreno"),
+        ("runs",),
+    ],
+    ids=lambda words: " ".join((words[0], words[-1])),
+)
+def test_rows_that_a_terminal_is_too_narrow_for_go_on_below_their_column(
+    words: tuple[str, ...],
+) -> None:
+    line = ["run", "aqm", "--cc", "cubic,newreno", "--k", "2,5", "--qdisc", "codel"]
+    assert invoke([*line, "--stop-time", "1s", "--seed", "1", "--db", "ccperf.db"]) == 0
+    words = (*words, "--db", "ccperf.db", *(["--stop-time", "1s"] if words[0] == "run" else []))
+    piped = ccperf(*words, PYTHONIOENCODING="utf-8")[0].encode("latin-1").decode().splitlines()
+    assert max(map(len, piped)) > 80
+    # What goes elsewhere has a line a row; a terminal with room for that has the same.
+    assert in_terminal(200, *words) == piped
+    narrow = in_terminal(80, *words)
+    assert max(map(len, narrow)) <= 80
+    assert len(narrow) > len(piped)
+
+    def parts(lines: list[str]) -> list[str]:
+        return sorted("".join(lines).replace(" ", ""))
+
+    assert parts(narrow) == parts(piped)
 
 
 def test_what_latin_1_lacks_is_written_otherwise() -> None:

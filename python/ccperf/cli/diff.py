@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters, exactly
 from ccperf.cli.options import Databases, Json, databases
-from ccperf.cli.output import print_json, say
+from ccperf.cli.output import print_json, say, table
 from ccperf.cli.parameter import Parameter
 from ccperf.scenario.differences import differences
 

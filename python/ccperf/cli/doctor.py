@@ -9,10 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-from ccperf.base.columns import table
 from ccperf.base.wording import counted
 from ccperf.cli.options import Json, databases
-from ccperf.cli.output import note, print_json, progress_bar, say
+from ccperf.cli.output import note, print_json, progress_bar, say, table
 from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
 
@@ -126,9 +125,10 @@ def _database(path: Path, mends: bool, json: bool) -> int:
         say(f"{path}: {whole} of {counted(found.runs, 'run')} {verb} whole")
         if found.damaged:
             note(
-                f"`ccperf doctor --db {path} --mend` deletes the others; the commands that made "
-                "them make them again"
+                f"`ccperf doctor --db {path} --mend` deletes the others; what made them makes them "
+                "again"
             )
         if found.unchecked:
-            note(f"{found.unchecked} of them have no checksums: an older ccperf has stored them")
+            runs = counted(found.unchecked, "run")
+            note(f"without checksums, since an older ccperf has stored them: {runs}")
     return 1 if found.damaged else 0

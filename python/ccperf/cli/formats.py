@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from ccperf.base.columns import table
+from ccperf.cli.output import table
 
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 _LATEX = str.maketrans(

@@ -317,9 +317,9 @@ def databases(given: Path | Sequence[Path] | None, runs: Sequence[str] = ()) -> 
 
     Raises :class:`~ccperf.errors.UsageError` if there is none, or one is among the names of runs.
     """
-    if files := [name for name in runs if is_database(name) or Path(name).is_file()]:
-        advice = with_databases(arguments(), files)
-        raise UsageError("runs", f"`{files[0]}` is a database, not a run; write {advice}")
+    if astray := [name for name in runs if is_database(name) or Path(name).is_file()]:
+        advice = with_databases(arguments(), astray)
+        raise UsageError("runs", f"`{astray[0]}` is a database, not a run; write {advice}")
     if given is not None:
         if isinstance(given, Path):
             files = [given]

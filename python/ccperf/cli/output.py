@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from contextvars import ContextVar
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from ccperf.base.columns import table
+from ccperf.base.columns import table as aligned
 
 if TYPE_CHECKING:
     from ccperf.runs.metrics import Metric, MetricTables
@@ -86,6 +87,12 @@ def plain(text: str) -> str:
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table as wide as it is, or as a terminal: what goes into a pipe has a line a row."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return aligned(head, rows, width)
 
 
 def say(result: object = "") -> None:

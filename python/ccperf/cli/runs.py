@@ -6,10 +6,9 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters
 from ccperf.cli.options import Databases, Json
-from ccperf.cli.output import parameters_text, print_json_items, say
+from ccperf.cli.output import parameters_text, print_json_items, say, table
 from ccperf.cli.parameter import Parameter
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ccperf.algorithms import registry
 from ccperf.base import expression
-from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters, the_one
 from ccperf.cli.options import LATEST, Databases, Json, databases
-from ccperf.cli.output import metric_tables, note_findings, parameters_text, print_json, say
+from ccperf.cli.output import metric_tables, note_findings, parameters_text, print_json, say, table
 from ccperf.cli.parameter import Parameter
 from ccperf.cli.spelling import is_database
 from ccperf.errors import UsageError, unknown

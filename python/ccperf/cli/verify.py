@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ccperf.base.columns import table
 from ccperf.base.wording import counted
 from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
-from ccperf.cli.output import note, print_json, progress_bar, say
+from ccperf.cli.output import note, print_json, progress_bar, say, table
 from ccperf.cli.parameter import Parameter
 from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown

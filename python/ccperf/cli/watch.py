@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ccperf.base import interruption
-from ccperf.base.columns import table
 from ccperf.cli.options import Running, resolve, writable_file
-from ccperf.cli.output import note, say
+from ccperf.cli.output import note, say, table
 from ccperf.cli.parameter import Parameter
 from ccperf.errors import CcperfError, UsageError
 
