@@ -125,7 +125,7 @@ scenario.added_delay   : scenario.fields
 algorithms.releases    : algorithms.registry errors
 scenario.profiles      : algorithms.releases errors
 scenario.workload      : scenario.added_delay scenario.fields
-scenario.flow_trace    : _native errors
+scenario.flow_trace    : _native base.wording errors
 runs.metrics           : _native algorithms.registry errors scenario.canonical
 runs.sources           : _native runs.metrics
 present.figures        : _native algorithms.registry algorithms.user_code base.expression
@@ -164,9 +164,9 @@ evidence               : _native algorithms.registry algorithms.roles algorithms
 present.exporters      : _native algorithms.roles base.outputs errors runs.backends
                          runs.flow_monitor runs.metrics runs.result scenario scenario.canonical
                          store
-store                  : _native algorithms.roles algorithms.user_code base.outputs errors
-                         runs.consistency runs.metrics runs.parquet runs.recording runs.result
-                         scenario scenario.canonical
+store                  : _native algorithms.roles algorithms.user_code base.outputs base.wording
+                         errors runs.consistency runs.metrics runs.parquet runs.recording
+                         runs.result scenario scenario.canonical
 experiments.what_if    : _native base.expression errors experiments.grid experiments.topologies
                          scenario
 campaign               : _native algorithms.roles algorithms.user_code base.interruption
@@ -177,7 +177,7 @@ campaign.plan          : algorithms.registry base.expression campaign errors exp
 present.reproduce      : algorithms.roles algorithms.user_code base.expression errors
                          experiments.catalogue
 verify                 : _native algorithms.judges algorithms.registry algorithms.releases
-                         base.interruption
+                         base.interruption base.wording
                          base.outputs campaign data errors experiments.catalogue
                          experiments.programs experiments.published experiments.topologies
                          experiments.traces runs.backends runs.diagnoses runs.metrics scenario

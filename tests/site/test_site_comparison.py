@@ -156,6 +156,7 @@ def test_a_sentence_names_the_remedy_where_one_seed_leaves_all_open(
     assert invoke([*line, "--stop-time", "2s", "--db", str(path)]) == 0
     made = Scores(inventory(cells.read([path]), [path.name]))
     said = made.sentence("TcpNewReno", "TcpBbr", 2) or ""
+    assert not re.search(r" of 1 \w+s\b", said)
     assert ("bench with `--seed 1..10`" in said) == (seeds == "1")
 
 

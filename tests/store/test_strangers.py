@@ -369,7 +369,7 @@ def test_doctor_deletes_nothing_if_more_than_runs_is_damaged(
     assert invoke(["doctor", "--db", "x.db", "--mend"]) == 2
     err = capsys.readouterr().err
     assert len(err.splitlines()) == 1
-    assert f"; {readable} of its 3 runs can be read: keep it for " in err
+    assert f"; of 3 runs {readable} can be read: keep it for " in err
     assert "ccperf doctor" not in err
     assert path.read_bytes() == content
 

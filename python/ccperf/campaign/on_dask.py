@@ -22,6 +22,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__
+from ccperf.base.wording import counted
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.local import cores
 from ccperf.campaign.outcome import Failed, attempt
@@ -154,9 +155,9 @@ class Cluster:
             at, software = next(iter(others.items()))
             raise UsageError(
                 "--on",
-                f"{len(others)} of {len(found)} workers differ, the first of them at {at}: it has "
-                f"{software}; this is {self.software}. Install the same wheel there and start the "
-                "workers again",
+                f"{len(others)} of {counted(len(found), 'worker')} with other software; at {at} "
+                f"it is {software}, and this is {self.software}. Install the same wheel there and "
+                "start the workers again",
             )
 
     @property

@@ -107,11 +107,13 @@ class Cell:
         """Its runs with these seeds; one that stands for every seed stays."""
         if self.is_constant:
             return self
-        metrics, runs, records = (
-            {seed: found for seed, found in of.items() if seed in seeds}
-            for of in (self.metrics, self.runs, self.records)
+        there = [seed for seed in self.metrics if seed in seeds]
+        return replace(
+            self,
+            metrics={seed: self.metrics[seed] for seed in there},
+            runs={seed: self.runs[seed] for seed in there},
+            records={seed: self.records[seed] for seed in there},
         )
-        return replace(self, metrics=metrics, runs=runs, records=records)
 
     def at(self, seed: int) -> Mapping[str, float] | None:
         """The metrics with this seed; None if there is no such run."""

@@ -114,7 +114,7 @@ def lacks(comparison: Comparison) -> list[str]:
         if not (definition and definition.asked_with):
             texts.append(
                 f"{who} has no {metric} at {counted(len(ats), 'point')} of {experiment} where the"
-                f" other has one{_some(ats)}: these are not in the mean"
+                f" other has one{_some(ats)}: not in the mean"
             )
     for (who, experiment, metric), ats in _by_metric(comparison.never).items():
         texts.append(

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ccperf import _native
+from ccperf.base.wording import counted
 from ccperf.errors import UsageError
 from ccperf.gym import runs
 from ccperf.gym.env import CongestionEnv
@@ -71,7 +72,8 @@ class CongestionVectorEnv(VectorEnv["NDArray[np.float32]", "NDArray[np.float32]"
             seed = range(seed, seed + self.num_envs)
         if seed is not None:
             if len(seed) != self.num_envs:
-                raise UsageError("seed", f"has {len(seed)} numbers for {self.num_envs} runs")
+                numbers, needed = counted(len(seed), "number"), counted(self.num_envs, "run")
+                raise UsageError("seed", f"has {numbers} for {needed}")
             for place, each in enumerate(seed):
                 if each is not None:
                     self._seeds[place], _ = seeding.np_random(each)

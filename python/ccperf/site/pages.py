@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from ccperf import __version__
 from ccperf.algorithms import registry
 from ccperf.base import expression, prose
+from ccperf.base.wording import counted
 from ccperf.experiments import what_if
 from ccperf.present.figures import svg, topology, web
 from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, census, metric_named
@@ -236,6 +237,7 @@ def _environment() -> Environment:
     environment.filters["breakable"] = _breakable
     environment.filters["parted"] = _parted
     environment.globals.update(
+        counted=counted,
         version=__version__,
         headlines=headlines,
         metrics=METRICS,

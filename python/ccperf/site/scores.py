@@ -223,10 +223,12 @@ class Finding:
         """Whether that is good."""
         return self.is_more == self.criterion.higher_is_better
 
-    def text(self, noun: str) -> str:
-        """Return `higher utilisation in 14 of 26 experiments (x1.02 to x1.9)`."""
+    def text(self, *, is_first: bool) -> str:
+        """Return `higher utilisation in 14 of 26 experiments (x1.02 to x1.9)`; only the first of a
+        sentence says of what the numbers are."""
         what = self.criterion.more if self.is_more else self.criterion.less
-        text = f"{what} in {len(self.rows)} of {self.of}{noun}"
+        of = counted(self.of, "experiment") if is_first else self.of
+        text = f"{what} in {len(self.rows)} of {of}"
         kinds = {(m.effect, m.unit) for m in (metric_named(row.metric) for row in self.rows)}
         if len(kinds) > 1:
             return text
@@ -321,9 +323,10 @@ class Scores:
         good, bad = ([each for each in side if each.criterion in chosen] for side in (good, bad))
         said = ""
         for finding in (*good, *bad):
+            is_first = not said
             said += "; " if said else ""
             said += "but " if bad and finding is bad[0] and good else ""
-            said += finding.text("" if said else " experiments")
+            said += finding.text(is_first=is_first)
         named = {id(row) for finding in (*good, *bad) for row in finding.rows}
         rest = _rest([row for row in rows if id(row) not in named], is_all=not said)
         return f"against {base}: {'; '.join(filter(None, (said, rest)))}."

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ccperf.base.wording import counted
 from ccperf.store.opening import DamagedRun, DamagedStore, StoreError
 from ccperf.store.store import Store
 
@@ -35,8 +36,8 @@ def mend(path: Path) -> list[str]:
         whole = found.runs - len(found.damaged)
         message = (
             f"is damaged ({error.why}) in more than single runs, so nothing is deleted; "
-            f"{whole:,} of its {found.runs:,} runs can be read: keep it for them, and make the "
-            "others again in a new database by the same commands"
+            f"of {counted(found.runs, 'run')} {whole:,} can be read: keep it for those, and make "
+            "the others again in a new database by the same commands"
         )
         raise StoreError(str(path), message) from error
     return list(found.damaged)

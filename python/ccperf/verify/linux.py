@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccperf import _native
+from ccperf.base.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -173,7 +174,7 @@ def _state(recording: Recording, flow: int, time_ns: int) -> dict[str, int | Non
 def described(found: Parting) -> str:
     """A parting in one line for people."""
     last = " / ".join(_native.format_time(time_ns) for time_ns in found.until_ns)
-    text = f"{found.flow}: {found.common} segments alike, the last at {last}"
+    text = f"{found.flow}: {counted(found.common, 'segment')} alike, the last at {last}"
     if found.is_equal:
         return f"{text}; they never part"
     sides = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.base.wording import counted
 from ccperf.errors import UsageError
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.answer import CONVERGENCE, JAIN, SRTT, USED, Answer
@@ -56,7 +57,8 @@ class Competition(Experiment):
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:  # noqa: ARG002
         if (given := len(times(values["rtts"]))) != 2:
-            raise UsageError("rtts", f"has {given} entries; give one for each of the two flows")
+            entries = counted(given, "entry")
+            raise UsageError("rtts", f"has {entries}; give one for each of the two flows")
         return values
 
     def starts(self, setup: Setup) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from ccperf import _native
+from ccperf.base.wording import counted
 from ccperf.errors import UsageError
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.answer import EST_QUEUE, JAIN, SRTT_P99, USED, Answer
@@ -70,7 +71,8 @@ class L4s(Experiment):
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:  # noqa: ARG002
         if (given := len(times(values["rtts"]))) != 2:
-            raise UsageError("rtts", f"has {given} entries; give one for each of the two kinds")
+            entries = counted(given, "entry")
+            raise UsageError("rtts", f"has {entries}; give one for each of the two kinds")
         return values
 
     def starts(self, setup: Setup) -> list[str]:

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from ccperf.base.wording import counted
 from ccperf.present.figures.svg import Fragment
 from ccperf.runs.metrics.series import LinkSeries
 
@@ -65,7 +66,8 @@ def draw(scenario: Runnable, recording: Recording) -> Fragment | None:
     cell = _CELL * _COLUMNS / columns
     width, panel = int(_LEFT + _CELL * _COLUMNS + 16), rows * _ROW
     height = 2 * (panel + _TOP) + _BETWEEN + _BOTTOM
-    queue_title = f"Longest queue (darkest: {most:.0f} packets)" if most else "No queue"
+    darkest = counted(round(most), "packet")
+    queue_title = f"Longest queue (darkest: {darkest})" if most else "No queue"
     parts = [
         *_panel(_TOP, "Share of the rate used (darkest: all)", "use", shares, names, cell),
         *_panel(
@@ -76,8 +78,9 @@ def draw(scenario: Runnable, recording: Recording) -> Fragment | None:
         x = _LEFT + share * _CELL * _COLUMNS
         time = float(links.time[end - 1]) * 1e3 * share
         parts.append(f'<text class="m" x="{x:.0f}" y="{height - 12}">{time:.3g} ms</text>')
-    count = f"the {rows} most used of {len(links.names)}" if rows < len(links.names) else str(rows)
-    said = f"Use and queue of {count} directions of links over time."
+    every = counted(len(links.names), "direction")
+    count = f"the {rows} most used of {every}" if rows < len(links.names) else every
+    said = f"Use and queue of {count} of links over time."
     body = f'<style>{_STYLE}</style><g class="links">{"".join(parts)}</g>'
     return Fragment(body, width, height, TITLE, said)
 

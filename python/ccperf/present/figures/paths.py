@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ccperf import _native
+from ccperf.base.wording import counted
 from ccperf.present.figures.figure import Axis, Figure, Floats, Panel, Series, Subject
 from ccperf.runs.metrics.series import LinkSeries
 
@@ -47,8 +48,9 @@ def paths(scenario: Scenario, recording: Recording) -> Figure | None:
             for index, group in enumerate(groups)
         )
         panels.append(Panel(time, Axis("Imbalance", "%", lower=0), series, name="imbalance"))
-    said = [f"the ways of {len(followed)} flows"] * bool(followed)
-    said += [f"the imbalance of the parallel links of {len(groups)} switches"] * bool(groups)
+    flows, switches = counted(len(followed), "flow"), counted(len(groups), "switch")
+    said = [f"the paths of {flows}"] * bool(followed)
+    said += [f"the imbalance of the parallel links of {switches}"] * bool(groups)
     return Figure(
         name="paths",
         title="Paths",

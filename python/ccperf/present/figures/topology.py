@@ -91,10 +91,8 @@ def _svg(
     links: list[tuple[str, str, Any]],
     used: set[str],
 ) -> str:
-    words = (
-        f"Network of {len(scenario['nodes'])} nodes and {counted(len(links), 'link')}; narrow: "
-        + ", ".join(sorted(used))
-    )
+    nodes, among = counted(len(scenario["nodes"]), "node"), counted(len(links), "link")
+    words = f"Network of {nodes} and {among}; narrow: {', '.join(sorted(used))}"
     wide = " data-wide" if width > _FITS else ""
     return (
         f'<svg class="topology"{wide} width="{width}" height="{height}" '
