@@ -29,7 +29,7 @@ def own_test_passes(path: Path) -> None:
     assert done.stdout.count("passed: ") == written > 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "scheduler"])
 def test_python(kind: str) -> None:
     assert invoke(["new", kind, "MyOwn"]) == 0
     assert "class MyOwn(ccperf." in Path("myown.py").read_text()
@@ -41,6 +41,28 @@ def test_c(kind: str, compile_c: Callable[[Path], Path]) -> None:
     assert invoke(["new", kind, "my_own.c"]) == 0
     shutil.copy(compile_c(Path("my_own.c")), "libmy_own.so")
     own_test_passes(Path("test_my_own.py"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("words", [["my_own.cc"], ["my_own", "--language", "cpp"]], ids=len)
+def test_cpp(kind: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Built by the line that it prints, without a warning."""
+    assert invoke(["new", kind, *words]) == 0
+    compiler = shlex.split(capsys.readouterr().err.splitlines()[1])
+    header = compiler.index("-I$(python -m ccperf.include)")
+    compiler[header] = f"-I{ROOT / 'python' / 'ccperf' / 'include'}"
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wno-missing-field-initializers", "-Werror"]
+    subprocess.run([*compiler, *warnings], check=True)
+    own_test_passes(Path("test_my_own.py"))
+
+
+@pytest.mark.parametrize("words", [["mine.c"], ["mine.rs"], ["Mine", "--language", "cpp"]])
+def test_a_scheduler_is_written_in_python(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert invoke(["new", "scheduler", *words]) == 2
+    assert "--language: a scheduler is written in python" in capsys.readouterr().err
+    assert list(Path().iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,7 +147,7 @@ def test_a_module_of_linux_is_called_as_the_kernel_calls_its_own(name: str) -> N
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [
-        ("qdisc", "mine", "kernel is for cc; write a qdisc in python, c or rust"),
+        ("qdisc", "mine", "kernel is for cc; write a qdisc in python, c, cpp or rust"),
         ("cc", "sixteen_letters_", "Linux takes 15 letters, `sixteen_letters_` has 16"),
     ],
 )

@@ -12,7 +12,7 @@ EXAMPLES = {
         "ccperf run competition --cc ./mycca.py:MyCca --against cubic --seed 1..10",
         "ccperf run two_hops.toml --packets packets.csv",
     ),
-    "new": ("ccperf new cc MyCca", "ccperf new qdisc my_queue.c", "ccperf new balancer Mine"),
+    "new": ("ccperf new cc MyCca", "ccperf new qdisc my_queue.cpp", "ccperf new scheduler Mine"),
     "watch": (
         "ccperf watch ./mycca.py:MyCca --against cubic",
         "ccperf watch ./my_queue.py:MyQueue --against codel",

@@ -15,20 +15,33 @@ from ccperf.cli.output import note, print_json, say
 from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
 
-_SUFFIXES = {".py": "python", ".c": "c", ".rs": "rust"}
-#: What an algorithm of each kind is compared with first, and the option that names it.
-_AGAINST = {"cc": "cubic", "qdisc": "codel", "balancer": "ecmp"}
+_SUFFIXES: dict[str, Literal["python", "c", "cpp", "rust"]] = {
+    ".py": "python",
+    ".c": "c",
+    ".cpp": "cpp",
+    ".cc": "cpp",
+    ".rs": "rust",
+}
+#: What an algorithm of each kind is compared with first.
+_FIRST = {
+    "cc": "ccperf watch {} --against cubic",
+    "qdisc": "ccperf watch {} --against codel",
+    "balancer": "ccperf watch {} --against ecmp",
+    "scheduler": "ccperf run schedulers --qdisc DWRR,{}",
+}
+#: Languages that have no interface for a kind.
+_PYTHON_ONLY = ("scheduler",)
 #: How long the name of a congestion control of Linux is at most (`TCP_CA_NAME_MAX`, less its end).
 _LONGEST = 15
 
 
 def command(
-    kind: Annotated[Literal["cc", "qdisc", "balancer"], Parameter(help="What it is.")],
+    kind: Annotated[Literal["cc", "qdisc", "balancer", "scheduler"], Parameter(help="What it is.")],
     name: Annotated[str, Parameter(help="Its name, or its file: MyCca, my_cca.py.")],
     /,
     *,
     language: Annotated[
-        Literal["python", "c", "rust", "kernel"] | None,
+        Literal["python", "c", "cpp", "rust", "kernel"] | None,
         Parameter(help="Default: Python; kernel: a module of Linux, for --backend linux."),
     ] = None,
     output: Annotated[
@@ -36,12 +49,15 @@ def command(
     ] = Path(),
     json: Json = False,
 ) -> None:
-    """Write a congestion control, queue discipline or load balancer that runs, and its test.
+    """Write a congestion control, queue discipline, load balancer or scheduler that runs, and its
+    test.
 
     It is small and works; change what you like. Nothing is overwritten.
     """
     written = Path(name)
-    language = language or _language(written)
+    language = language or _SUFFIXES.get(written.suffix, "python")
+    if kind in _PYTHON_ONLY and language != "python":
+        raise UsageError("--language", f"a {kind} is written in python; others have no interface")
     if written.suffix in _SUFFIXES:
         output, name = output / written.parent, written.stem
     stem, cls = _names(name, language)
@@ -52,10 +68,12 @@ def command(
         raise UsageError("name", f"`{cls}` is what the file uses; choose another name")
     writable_folder(output)
     folder = output / stem if language == "rust" else output
+    suffix = written.suffix if _SUFFIXES.get(written.suffix) == "cpp" else ".cpp"
     # The source file, its template, and what is named on a command line.
     source, template, own = {
         "python": (f"{stem}.py", f"{kind}.py", f"{stem}.py:{cls}"),
         "c": (f"{stem}.c", f"{kind}.c", f"lib{stem}.so"),
+        "cpp": (f"{stem}{suffix}", f"{kind}.cpp", f"lib{stem}.so"),
         "rust": ("src/lib.rs", f"{kind}.rs", f"target/release/lib{stem}.so"),
         "kernel": (f"{stem}.c", f"{kind}.kernel.c", f"{stem}.c"),
     }[language]
@@ -84,22 +102,17 @@ def command(
     files = [str(folder / file) for file in texts]
     place = f"./{folder / own}" if not folder.is_absolute() else str(folder / own)
     commands = [
-        *_building(language, stem, folder),
+        *_building(language, folder / source, folder / f"lib{stem}.so"),
         f"python {shlex.quote(str(folder / f'test_{stem}.py'))}",
         f"ccperf bench {shlex.quote(place)} --backend linux"
         if language == "kernel"
-        else f"ccperf watch {shlex.quote(place)} --against {_AGAINST[kind]}",
+        else _FIRST[kind].format(shlex.quote(place)),
     ]
     if json:
         print_json({"files": files, "name": place, "commands": commands})
         return
     say("\n".join(files))
     note("next:\n  " + "\n  ".join(commands))
-
-
-def _language(path: Path) -> Literal["python", "c", "rust"]:
-    found = _SUFFIXES.get(path.suffix, "python")
-    return "c" if found == "c" else "rust" if found == "rust" else "python"
 
 
 def _names(name: str, language: str) -> tuple[str, str]:
@@ -118,7 +131,9 @@ def _names(name: str, language: str) -> tuple[str, str]:
 def _module(kind: str, control: str) -> str:
     """The file of a congestion control in a kernel, as the kernel calls its own: `tcp_mine`."""
     if kind != "cc":
-        raise UsageError("--language", f"kernel is for cc; write a {kind} in python, c or rust")
+        raise UsageError(
+            "--language", f"kernel is for cc; write a {kind} in python, c, cpp or rust"
+        )
     if len(control) > _LONGEST:
         raise UsageError(
             "name", f"Linux takes {_LONGEST} letters, `{control}` has {len(control)}; shorten it"
@@ -131,15 +146,15 @@ def _filled(template: str, words: dict[str, str]) -> str:
     return re.sub("@([A-Za-z]+)@", lambda found: words[found[1]], text)
 
 
-def _building(language: str, stem: str, folder: Path) -> list[str]:
-    where = shlex.quote(str(folder / stem))
-    library = shlex.quote(str(folder / f"lib{stem}.so"))
-    return {
-        "python": [],
-        "kernel": [],
-        "c": [f'cc -shared -fPIC -O2 -I"$(python -m ccperf.include)" -o {library} {where}.c'],
-        "rust": [f"(cd {shlex.quote(str(folder))} && cargo build --release)"],
-    }[language]
+def _building(language: str, source: Path, library: Path) -> list[str]:
+    compiler = {"c": "cc", "cpp": "c++ -std=c++20"}.get(language)
+    if compiler:
+        include = '-I"$(python -m ccperf.include)"'
+        files = f"-o {shlex.quote(str(library))} {shlex.quote(str(source))}"
+        return [f"{compiler} -shared -fPIC -O2 {include} {files}"]
+    if language == "rust":
+        return [f"(cd {shlex.quote(str(library.parent))} && cargo build --release)"]
+    return []
 
 
 def _plugin() -> str:
