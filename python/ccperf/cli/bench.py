@@ -171,8 +171,9 @@ def command(
     try:
         wanted = planned(jobs)
     except UsageError as error:
-        # Parameters have the values of the catalogue; what is wrong is a setting of all.
-        is_setting = error.field in SETTINGS
+        # Parameters have the values of the catalogue; what is wrong is a setting of all, or who it
+        # meets.
+        is_setting = error.field in (*SETTINGS, AGAINST)
         raise UsageError(
             option_of(error.field) if is_setting else error.field, error.message
         ) from None

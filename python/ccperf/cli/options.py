@@ -131,6 +131,7 @@ class Running:
         """
         from ccperf.algorithms.user_code import names
 
+        known_backend(self.backend)
         is_asked = self.ns3_source or self.ns3
         is_ns3 = is_asked and names.NS3 in backends.get(self.backend).abilities.user_code
         self.declare_ns3(is_used=is_ns3)
@@ -223,13 +224,18 @@ def cores() -> int:
     return campaign.cores()
 
 
-def open_backend(name: str) -> Backend:
-    """The backend of this name, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""
+def known_backend(name: str) -> Backend:
+    """The backend of this name. Raises :class:`~ccperf.errors.UsageError`."""
     try:
-        backend = backends.get(name)
+        return backends.get(name)
     except (KeyError, ValueError) as error:
         message = error.message if isinstance(error, UsageError) else str(error.args[0])
         raise UsageError("--backend", message) from None
+
+
+def open_backend(name: str) -> Backend:
+    """The backend of this name, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""
+    backend = known_backend(name)
     missing = backend.available()
     if missing:
         raise UsageError("--backend", f"`{name}` cannot be used here: {missing}")

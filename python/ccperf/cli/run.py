@@ -115,6 +115,8 @@ def command(
     running = running or Running()
     running.declare_sources()
     file = Path(what)
+    if file.is_dir() and what != file.name:
+        raise UsageError("what", f"`{what}` is a folder; name a file in it, or an experiment")
     is_file = file.suffix in (".toml", ".json") or file.is_file()
     given = {"cc": cc, "stop-time": stop_time, "jitter": jitter, **parameters}
     if is_file:

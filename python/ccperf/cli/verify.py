@@ -118,6 +118,8 @@ def command(
     if running.ns3_source:
         raise UsageError("--ns3-source", "classes of your own run on ns-3 only: nothing to compare")
     if what == "seeds":
+        if selection is not None:
+            raise UsageError("verify seeds", "is of all published tables; leave out what selects")
         running.declare_sources()
         return seeds(running, json)
     if judge := {"linux": linux}.get(what):

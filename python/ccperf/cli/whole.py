@@ -64,7 +64,10 @@ def _annotation(hint: Any) -> Any:
 
 def _whole(_: type, tokens: Sequence[cyclopts.Token]) -> int:
     """A whole number as it is written; cyclopts rounds others."""
-    return int(tokens[0].value)
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"`{tokens[0].value}` is not a whole number") from None
 
 
 def _of_cyclopts(parameter: Parameter, kind: object) -> cyclopts.Parameter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf import _native
+from ccperf.errors import UsageError
 from ccperf.experiments.catalogue import responsiveness
 from ccperf.experiments.catalogue.answer import RESPONSE, SETTLING, SRTT, USED, Answer
 from ccperf.experiments.catalogue.parameter import AUTO, Parameter, Value
@@ -41,6 +42,8 @@ class ResponsivenessStep(PublishedExperiment):
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:
         if values["period"] == AUTO:
             half = _native.parse_time(stop_time) // 2
+            if not half:
+                raise UsageError("stop_time", f"`{stop_time}` has no half; write at least 2ns")
             values = {**values, "period": _native.format_time(half)}
         return responsiveness.settled(values)
 
