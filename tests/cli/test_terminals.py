@@ -66,6 +66,7 @@ def in_terminal(width: int, *words: str) -> list[str]:
         ("compare", "cubic", "newreno", "--each"),
         ("compare", "cubic", "newreno"),
         ("runs",),
+        ("score", "cubic", "--against", "newreno", "--experiments", "aqm"),
     ],
     ids=lambda words: " ".join((words[0], words[-1])),
 )
@@ -74,13 +75,15 @@ def test_rows_that_a_terminal_is_too_narrow_for_go_on_below_their_column(
 ) -> None:
     line = ["run", "aqm", "--cc", "cubic,newreno", "--k", "2,5", "--qdisc", "codel"]
     assert invoke([*line, "--stop-time", "1s", "--seed", "1", "--db", "ccperf.db"]) == 0
-    words = (*words, "--db", "ccperf.db", *(["--stop-time", "1s"] if words[0] == "run" else []))
+    more = ["--stop-time", "1s"] if words[0] in ("run", "score") else []
+    words = (*words, "--db", "ccperf.db", *more)
     piped = ccperf(*words, PYTHONIOENCODING="utf-8")[0].encode("latin-1").decode().splitlines()
-    assert max(map(len, piped)) > 80
+    width = 80 if words[0] != "score" else 50
+    assert max(map(len, piped)) > width
     # What goes elsewhere has a line a row; a terminal with room for that has the same.
     assert in_terminal(200, *words) == piped
-    narrow = in_terminal(80, *words)
-    assert max(map(len, narrow)) <= 80
+    narrow = in_terminal(width, *words)
+    assert max(map(len, narrow)) <= width
     assert len(narrow) > len(piped)
 
     def parts(lines: list[str]) -> list[str]:

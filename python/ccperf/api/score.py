@@ -94,6 +94,10 @@ class Score:
 
     def __str__(self) -> str:
         """Return the number with a row for each experiment."""
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """Return the same, for a terminal of so many columns if `width` says so."""
         rows = [
             [
                 experiment,
@@ -104,7 +108,7 @@ class Score:
         ]
         head = f"{self.value:.4f}  {self.algorithm} against {self.base}"
         return "\n".join(
-            [head, "", table(["experiment", "score", "headlines (above 1: better)"], rows)]
+            [head, "", table(["experiment", "score", "headlines (above 1: better)"], rows, width)]
         )
 
     def json(self) -> dict[str, Any]:

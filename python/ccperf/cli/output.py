@@ -7,7 +7,6 @@ import io
 import json
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -89,10 +88,18 @@ _UNPRINTABLE = re.compile(
 )
 
 
+def terminal_width() -> int | None:
+    """The columns of the terminal that stdout is, or None."""
+    if not sys.stdout.isatty():
+        return None
+    import shutil  # takes longer to load than a short run may
+
+    return shutil.get_terminal_size().columns
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table as wide as it is, or as a terminal: what goes into a pipe has a line a row."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    return aligned(head, rows, width)
+    return aligned(head, rows, terminal_width())
 
 
 def say(result: object = "") -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ccperf.base.wording import counted
 from ccperf.cli.options import DEFAULT_DB, Database, Json, StopTime, writable_file
-from ccperf.cli.output import note, print_json, say
+from ccperf.cli.output import note, print_json, say, terminal_width
 from ccperf.cli.parameter import Parameter
 from ccperf.runs import backends
 
@@ -65,7 +65,7 @@ def command(
     if json:
         print_json(found.json())
     else:
-        say(str(found))
+        say(found.text(terminal_width()))
     for algorithm in dict.fromkeys(failed.algorithm for failed in found.failures):
         first, *others = [each for each in found.failures if each.algorithm == algorithm]
         more = f" (and {counted(len(others), 'run')} more)" if others else ""
