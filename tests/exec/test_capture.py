@@ -13,6 +13,7 @@ import pytest
 import ccperf
 from ccperf.cli.app import invoke
 from ccperf.experiments import catalogue
+from ccperf.runs import flow_monitor
 from ccperf.scenario import Scenario
 
 TSHARK = shutil.which("tshark")
@@ -152,6 +153,24 @@ def test_pings_are_echo_requests_and_replies(tmp_path: Path) -> None:
     rows = fields(tmp_path / "pings.pcapng", "icmp", "icmp.type", "icmp.seq", "icmp.resp_to")
     assert [row[0] for row in rows[:4]] == ["8", "0", "8", "0"]
     assert all(row[2] for row in rows if row[0] == "0")
+
+
+@needs_tshark
+@pytest.mark.parametrize(("transport", "protocol"), [("dctcp", "6"), ("ndp", "17")])
+def test_transfers_are_of_their_transport_s_protocol(
+    transport: str, protocol: str, tmp_path: Path
+) -> None:
+    """In a capture, and in what a flow monitor classifies by."""
+    small = {"leaves": "2", "spines": "2", "servers": "2", "data": "100kB", "stop_time": "100ms"}
+    scenario = catalogue.get("all_reduce").scenario("ecmp", transport=transport, **small)
+    recording = ccperf.simulate(
+        flow_monitor.asked(scenario), packets=tmp_path / "run.pcapng"
+    ).recording
+    seen = fields(tmp_path / "run.pcapng", "ip", "ip.proto")
+    assert {row[0] for row in seen} == {protocol}
+    flow_monitor.write(scenario, recording, tmp_path / "flows.xml")
+    monitored = flow_monitor.read(tmp_path / "flows.xml")
+    assert {str(flow.protocol) for flow in monitored} == {protocol}
 
 
 def test_a_capture_is_of_the_native_engine_and_over_nothing_else(tmp_path: Path) -> None:

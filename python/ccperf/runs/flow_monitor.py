@@ -262,9 +262,10 @@ def _tuples(
             _PROTOCOLS[flow["transport"]],
         )
     for workload in lowered["workloads"]:
+        protocol = _PROTOCOLS[lowered["stacks"][workload["stack"]]["transport"]]
         ports = zip(workload["source_port"], workload["destination_port"], strict=True)
         for number, both in zip(workload["pair"], ports, strict=True):
-            yield ends(lowered["pairs"][number]), list(both), _PROTOCOLS["TCP"]
+            yield ends(lowered["pairs"][number]), list(both), protocol
 
 
 def _attributes(fields: dict[str, Any]) -> str:

@@ -9,9 +9,9 @@ use super::{fragmentation, probes};
 use crate::base::error::Error;
 use crate::packet::{FlowKey, FlowKeys, PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP, priority};
 
-/// The IP protocol number of a flow, part of what flow queueing hashes.
-fn protocol(flow: &Flow) -> u8 {
-    match flow.transport {
+/// The IP protocol number of a transport, part of what flow queueing hashes.
+fn protocol(transport: Transport) -> u8 {
+    match transport {
         Transport::Tcp => PROTOCOL_TCP,
         Transport::Udp | Transport::Roce | Transport::Trimming => PROTOCOL_UDP,
     }
@@ -67,7 +67,7 @@ fn of_flow(flow: &Flow, demotion: u16) -> [FlowKey; 2] {
     let addresses = [flow.source_address, flow.destination_address];
     let services = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)].map(Service::new);
     let ports = [flow.source_port, flow.destination_port];
-    let [there, back] = keys(addresses, ports, protocol(flow), services, demotion);
+    let [there, back] = keys(addresses, ports, protocol(flow.transport), services, demotion);
     match flow.transport {
         Transport::Tcp | Transport::Roce | Transport::Trimming => [there, back],
         // Only messages that nobody listens come back.
@@ -102,7 +102,7 @@ fn of_transfers(scenario: &Lowered, demotions: &[u16]) -> impl Iterator<Item = [
             let services = [(stack.tos, stack.dscp), (stack.return_tos, stack.return_dscp)];
             let services = services.map(Service::new);
             let demotion = demotions[workload.stack];
-            keys(addresses, [source, destination], PROTOCOL_TCP, services, demotion)
+            keys(addresses, [source, destination], protocol(stack.transport), services, demotion)
         })
     })
 }
