@@ -262,7 +262,7 @@ def _tuples(
             _PROTOCOLS[flow["transport"]],
         )
     for workload in lowered["workloads"]:
-        protocol = _PROTOCOLS[lowered["stacks"][workload["stack"]]["transport"]]
+        protocol = _PROTOCOLS[lowered["stacks"][workload["stack"]].get("transport", "TCP")]
         ports = zip(workload["source_port"], workload["destination_port"], strict=True)
         for number, both in zip(workload["pair"], ports, strict=True):
             yield ends(lowered["pairs"][number]), list(both), protocol
