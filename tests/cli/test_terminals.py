@@ -42,7 +42,9 @@ def in_terminal(width: int, *words: str) -> list[str]:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-m", "ccperf", *words],
-        env={**environment(), "PYTHONIOENCODING": "utf-8"},
+        # Which has precedence over the terminal's own size, and which xdist sets.
+        env={k: v for k, v in environment().items() if k not in ("COLUMNS", "LINES")}
+        | {"PYTHONIOENCODING": "utf-8"},
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=subprocess.DEVNULL,

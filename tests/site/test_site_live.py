@@ -188,7 +188,7 @@ def test_a_page_says_that_it_cannot_run_the_reader_s_own_algorithm(
     wait_for_run(browser)
     assert not any(browser.evaluate(states))
     put(browser, rtt="40ms")
-    wait_for_run(browser, "2. run")
+    wait_for_run(browser, "Run 2:")
     assert browser.evaluate(NUMBERS)[0] == ["", "recorded", "cc=TcpCubic,rtt=40ms"]
     assert browser.problems() == []
 

@@ -22,7 +22,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def run(commands: str, folder: Path) -> None:
+def run(commands: str, folder: Path, runs: int = 2) -> None:
     """As typed into a shell where `ccperf` and `python` are those of the tests."""
     programs = folder / "bin"
     programs.mkdir()
@@ -30,7 +30,9 @@ def run(commands: str, folder: Path) -> None:
     (programs / "ccperf").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ccperf "$@"\n')
     (programs / "ccperf").chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    shortened = re.sub(r"^(?!ccperf plot)(.*)--db", r"\1--stop-time 1s --db", commands, flags=re.M)
+    shortened = re.sub(
+        r"^(?!ccperf (?:plot|compare))(.*)--db", r"\1--stop-time 1s --db", commands, flags=re.M
+    )
     done = subprocess.run(
         ["sh", "-e", "-c", shortened],
         cwd=folder,
@@ -40,7 +42,7 @@ def run(commands: str, folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     with Store(*folder.glob("*.db"), "r") as store:
-        assert len(store.runs()) == 2
+        assert len(store.runs()) == runs
 
 
 def command(beginning: str) -> str:
@@ -48,10 +50,13 @@ def command(beginning: str) -> str:
     return found
 
 
-def test_python(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("end", "runs"), [("--db", 2), ("--seed 1..3", 4)], ids=["one seed", "as many as differ"]
+)
+def test_python(end: str, runs: int, tmp_path: Path) -> None:
     (source,) = [block for block in blocks("python") if "class MyCca" in block]
     (tmp_path / "mycca.py").write_text(source)
-    run(command("--cc ./mycca.py:MyCca"), tmp_path)
+    run(command(f"MyCca,TcpCubic --k 1 --qdisc codel {end}"), tmp_path, runs)
 
 
 def test_copa(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from dataclasses import dataclass, field, replace
 from itertools import count, repeat
 from math import inf
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.experiments.topologies.shorthand import dumbbell
-from ccperf.scenario import profiles
+from ccperf.scenario import ScenarioWarning, profiles
 from ccperf.verify import fuzz_fabrics
 from ccperf.verify.compare import Comparison
 from ccperf.verify.compare import compare as compare_both
@@ -63,13 +64,15 @@ class Draw:
         return {**path, **sequences}
 
     def scenario(self, label: str = "") -> Scenario:
-        """Return the scenario."""
+        """Return the scenario, and do not warn of what makes no sense: it was drawn."""
         arguments = self.arguments()
         lot, port = (arguments.pop(name, None) for name in ("lot", "port"))
-        drawn = dumbbell(label=label, **arguments)
-        if port:
-            drawn = _to_one_port(drawn, port)
-        return as_lot(drawn, **lot) if lot else drawn
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScenarioWarning)
+            drawn = dumbbell(label=label, **arguments)
+            if port:
+                drawn = _to_one_port(drawn, port)
+            return as_lot(drawn, **lot) if lot else drawn
 
     def smaller(self) -> Iterator[Draw]:
         """Yield draws that are one step smaller, the largest steps first."""
