@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ccperf.runs.metrics.series import Floats, Integers
+from ccperf.runs.metrics.grid import Floats, Integers
 
 
 def mean(series: Floats) -> Floats:

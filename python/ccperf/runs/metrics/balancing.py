@@ -10,7 +10,8 @@ from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import mean
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.series import Floats, FlowSeries, LinkSeries
+    from ccperf.runs.metrics.grid import Floats
+    from ccperf.runs.metrics.series import FlowSeries, LinkSeries
     from ccperf.runs.metrics.transfers import Transfers
 
 

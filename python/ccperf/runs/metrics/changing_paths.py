@@ -112,14 +112,14 @@ class _OverTime(Network[_Direction]):
 
 
 class _Changing(_OverTime):
-    def is_so(self, source: str, to: str) -> bool:
+    def applies(self, source: str, to: str) -> bool:
         """Whether a link between them varies, or some of them fail that no others stand for."""
         path = self.path(source, to)
         return path is not None and (path.varies or any(True for _ in self.others(source, to)))
 
 
 class _Rerouted(_OverTime):
-    def is_so(self, source: str, to: str) -> bool:
+    def applies(self, source: str, to: str) -> bool:
         """Whether there are others while some fail."""
         return any(other is not None for other in self.others(source, to))
 

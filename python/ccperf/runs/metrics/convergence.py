@@ -10,7 +10,8 @@ import numpy as np
 from ccperf.runs.metrics.registry import metric
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.series import Floats, FlowSeries
+    from ccperf.runs.metrics.grid import Floats
+    from ccperf.runs.metrics.series import FlowSeries
 
 #: Jain's index from which on shares are called fair, and over how long throughputs are taken, in s.
 FAIR = 0.9

@@ -11,7 +11,8 @@ from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import mean, percentiles
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.series import Floats, LinkSeries
+    from ccperf.runs.metrics.grid import Floats
+    from ccperf.runs.metrics.series import LinkSeries
 
 
 @metric("link", unit="Mbps", better="higher", formula="mean over k of sending_rate_l1(t_k)")

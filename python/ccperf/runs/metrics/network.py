@@ -10,7 +10,8 @@ from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import mean, row_sums
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.series import Floats, FlowSeries
+    from ccperf.runs.metrics.grid import Floats
+    from ccperf.runs.metrics.series import FlowSeries
 
 
 @metric("network", unit="Mbps", better="higher", formula="mean over k of sum_i x_i(t_k)")

@@ -42,8 +42,8 @@ class Network(ABC, Generic[Of]):
         self._first.setdefault((start, end), known)
 
     @abstractmethod
-    def is_so(self, source: str, to: str) -> bool:
-        """Whether it is so of what goes from one node to another."""
+    def applies(self, source: str, to: str) -> bool:
+        """Whether what is asked for holds between two nodes."""
 
     @abstractmethod
     def kind(self, host: str) -> Hashable:
@@ -55,7 +55,7 @@ class Network(ABC, Generic[Of]):
         flows = (
             flow["name"]
             for flow in parsed["flows"]
-            if self.is_so(flow["source"], flow["destination"])
+            if self.applies(flow["source"], flow["destination"])
         )
         pairs: dict[str, set[tuple[str, str]]] = {}
         for workload in parsed.get("workloads", ()):
@@ -67,7 +67,7 @@ class Network(ABC, Generic[Of]):
         workloads = (
             name
             for name, between in pairs.items()
-            if any(self.is_so(source, to) for source, to in between)
+            if any(self.applies(source, to) for source, to in between)
         )
         return Named(frozenset(flows), frozenset(workloads))
 

@@ -12,7 +12,7 @@ from ccperf import _native
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ccperf.runs.metrics.series import Floats, Integers
+    from ccperf.runs.metrics.grid import Floats, Integers
 
 
 def lengthened(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from ccperf.runs.metrics.series import SAMPLING
+from ccperf.runs.metrics.grid import SAMPLING
 from ccperf.runs.metrics.transfers import CLASSES
 from ccperf.runs.metrics.windows import STEADY, STEADY_PREFIX, Window
 from ccperf.runs.metrics.wording import title

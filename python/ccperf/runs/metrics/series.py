@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.runs.metrics.capacity import capacities
+from ccperf.runs.metrics.grid import Floats, Grid, Integers, positive
 from ccperf.runs.metrics.parallel import parallel
 from ccperf.runs.metrics.path_delays import lengthened
 from ccperf.runs.metrics.unlike_paths import unlike
@@ -25,24 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ccperf.runs.metrics.unlike_paths import What
-    from ccperf.runs.recording import Recording, Table
+    from ccperf.runs.recording import Recording
     from ccperf.scenario.canonical import Runnable
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-
-#: What every definition of a sampled metric says about the grid.
-SAMPLING = (
-    "t_k = k x interval, k = 0 ... n-1, is the grid of the recording (30 ms by default) below the "
-    "stop time of the run. A state at t_k is the value after the last change at or before t_k; a "
-    "rate at t_k is the bytes counted in (t_(k-1), t_k] x 8 / interval, rounded down to whole "
-    "bit/s. Means and sample standard deviations (ddof = 1) run over k = 1 ... n-1: over the whole "
-    "run, also for a flow that starts later or ends earlier, and over those values that exist."
-)
 
 _NS3_DEFAULT_SEGMENT_SIZE = 536
 _PPP_HEADER = 2
-_SECOND_NS = 1_000_000_000
 
 
 class FlowSeries:
@@ -65,7 +53,7 @@ class FlowSeries:
         self._counters = recording.flows
         #: Every change of the senders' state, if it was recorded.
         self.changes = recording.changes
-        self._samples = _Grid(recording.flow_samples, "flow")
+        self._samples = Grid(recording.flow_samples, "flow")
         bottlenecks = recording.flows.strings("bottleneck")
         #: The directions that are bottlenecks, those of them that are sampled.
         self.links = LinkSeries(scenario, recording, set(bottlenecks))
@@ -324,23 +312,23 @@ class FlowSeries:
     @cached_property
     def utility_pf(self) -> Floats:
         """ln(throughput_l4 in Mbps); NaN in intervals without throughput."""
-        return np.log(_positive(self.throughput_l4))
+        return np.log(positive(self.throughput_l4))
 
     @cached_property
     def utility_mpdf(self) -> Floats:
         """-1 / throughput_l4, in 1/Mbps; NaN in intervals without throughput."""
-        return -1 / _positive(self.throughput_l4)
+        return -1 / positive(self.throughput_l4)
 
     @cached_property
     def utilization_bw(self) -> Floats:
         """throughput_l4 over the bottleneck's configured rate."""
-        return self.throughput_l4 / _positive(self.bottleneck_rate)
+        return self.throughput_l4 / positive(self.bottleneck_rate)
 
     @cached_property
     def utilization_bdp(self) -> Floats:
         """Segments in flight x (segment size + 112 B) over rate x RTT of the path."""
         bdp_bytes = self.bottleneck_rate * self.path_rtt * (1e3 / 8)
-        return self.in_flight * (self.segment_bytes + 112) / _positive(bdp_bytes)
+        return self.in_flight * (self.segment_bytes + 112) / positive(bdp_bytes)
 
 
 class LinkSeries:
@@ -366,7 +354,7 @@ class LinkSeries:
             )
         self._counters = recording.links
         wanted = None if only is None else [i for i, name in enumerate(names) if name in only]
-        self._samples = _Grid(recording.link_samples, "link", wanted)
+        self._samples = Grid(recording.link_samples, "link", wanted)
         #: Their positions among all directions, shape (directions,).
         self.positions = self._samples.subjects
         self.names = [names[i] for i in self.positions]
@@ -427,7 +415,7 @@ class LinkSeries:
     @cached_property
     def utilization(self) -> Floats:
         """sending_rate_l1 over the configured rate, in %; NaN where that is 0."""
-        return 100 * self.sending_rate_l1 / _positive(self.rate)
+        return 100 * self.sending_rate_l1 / positive(self.rate)
 
     @cached_property
     def used_capacity(self) -> Floats:
@@ -439,7 +427,7 @@ class LinkSeries:
         found = np.array([of[name] for name in self.names], dtype=float).reshape(-1, 2)
         wire = self.counter("tx_bytes")
         packets = wire - _PPP_HEADER * self.counter("tx_packets")
-        used: Floats = np.fmax(8 * wire / _positive(found[:, 0]), 8 * packets / found[:, 1])
+        used: Floats = np.fmax(8 * wire / positive(found[:, 0]), 8 * packets / found[:, 1])
         return used
 
     @cached_property
@@ -460,58 +448,9 @@ class LinkSeries:
         found = np.full(self.utilization.shape, np.nan)
         for columns in self.parallel:
             used = self.utilization[:, columns]
-            spread = 100 * (used.max(axis=1) - used.min(axis=1)) / _positive(used.mean(axis=1))
+            spread = 100 * (used.max(axis=1) - used.min(axis=1)) / positive(used.mean(axis=1))
             found[:, columns] = spread[:, np.newaxis]
         return found
-
-
-class _Grid:
-    """A table of samples, rows ordered by (time, subject), as matrices over time."""
-
-    def __init__(self, table: Table, subject: str, only: Sequence[int] | None = None) -> None:
-        instants = table.array("time_ns")
-        columns = int(instants.searchsorted(instants[0], side="right")) if len(instants) else 0
-        times = instants.reshape(-1, columns)[:, 0] if columns else np.empty(0)
-        #: What is sampled at each point, by position.
-        self.subjects: Integers = table.array(subject)[:columns]
-        self._kept: Integers | None = None
-        if only is not None:
-            # In plain Python: the sets of NumPy load what takes longer than this.
-            wanted = set(only)
-            of_wanted = {index for index, at in enumerate(self.subjects.tolist()) if at in wanted}
-            # NumPy sums a single column in another order, which its last bit would show.
-            if len(of_wanted) < 2:
-                of_wanted |= set(range(min(2, columns)))
-            self._kept = np.array(sorted(of_wanted), dtype=np.int64)
-            self.subjects = self.subjects[self._kept]
-        self._table = table
-        self._shape = (len(times), columns)
-        self.interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0
-        self.time: Floats = times[1:] / 1e9
-        #: When the intervals begin, and when they end.
-        self.starts_ns: npt.NDArray[Any] = times[:-1]
-        self.ends_ns: npt.NDArray[Any] = times[1:]
-        #: How many intervals are a second, at least one and at most all.
-        whole = _SECOND_NS // self.interval_ns if self.interval_ns else 1
-        self.second = max(1, min(whole, len(self.starts_ns)))
-
-    def _matrix(self, column: str) -> npt.NDArray[Any]:
-        matrix = self._table.array(column).reshape(self._shape)
-        return matrix if self._kept is None else matrix.take(self._kept, axis=1)
-
-    def state(self, column: str) -> npt.NDArray[Any]:
-        return self._matrix(column)[1:]
-
-    def increase(self, column: str) -> Floats:
-        """What a counter gained in each interval."""
-        counter = self._matrix(column)
-        # `np.diff` takes longer than to subtract.
-        gained: Floats = (counter[1:] - counter[:-1]).astype(np.float64)
-        return gained
-
-    def rate(self, column: str) -> Floats:
-        """Bytes counted in each interval as Mbps, rounded down to whole bit/s."""
-        return _native.rates(self._matrix(column), self.interval_ns)
 
 
 def _probing_share(recording: Recording) -> float:
@@ -605,8 +544,3 @@ def _stack_of(transfer: str, canonical: Mapping[str, Any]) -> Mapping[str, Any]:
     of = {each["name"]: stacks[each["stack"]] for each in canonical["workloads"]}
     stack: Mapping[str, Any] = of[workload]
     return stack
-
-
-def _positive(values: Floats) -> Floats:
-    """Return the values with NaN in place of those that are not above zero."""
-    return np.where(values > 0, values, np.nan)

@@ -13,7 +13,7 @@ import numpy as np
 from ccperf._native import cov, mean, percentiles, row_sums
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.series import Floats
+    from ccperf.runs.metrics.grid import Floats
 
 __all__ = ["cov", "mean", "percentile", "percentiles", "row_sums"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ccperf.runs.metrics.series import Floats
+    from ccperf.runs.metrics.grid import Floats
     from ccperf.runs.recording import Recording, Table
 
 #: Transfers below this many bytes are small, those above the second number are large.

@@ -47,7 +47,7 @@ class _Unlike(Network[_Course]):
         self._forks: dict[str, set[str]] = {}
         self._spreads = what == "rate" and parsed["routing"]["type"] not in _OF_FLOWS
 
-    def is_so(self, source: str, to: str) -> bool:
+    def applies(self, source: str, to: str) -> bool:
         """Whether the shortest paths between two nodes differ, or share what is sent."""
         first, last = self.switch(source), self.switch(to)
         way = self._ways_to(last).get(first, ())

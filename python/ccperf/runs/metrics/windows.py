@@ -14,7 +14,7 @@ from ccperf import _native
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ccperf.runs.metrics.series import Floats
+    from ccperf.runs.metrics.grid import Floats
 
 Window: TypeAlias = Literal["whole", "steady"]
 
