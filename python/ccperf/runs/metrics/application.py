@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from ccperf.runs.metrics.grid import Floats, positive
 from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import mean
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.grid import Floats
     from ccperf.runs.metrics.series import FlowSeries
 
 
@@ -35,7 +33,7 @@ def mean_goodput_share_l7(flows: FlowSeries) -> Floats:
     over several that are slower than its hosts' links, and where a failure leaves another path.
     """
     capacity = flows.payload_capacity
-    return 100 * mean(flows.throughput_l7 / np.where(capacity > 0, capacity, np.nan))
+    return 100 * mean(flows.throughput_l7 / positive(capacity))
 
 
 @metric("flow", unit="Mbps", better=None, formula="mean over k of sending_rate_l7(t_k)")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ccperf.runs.metrics.grid import Floats, positive
 from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import mean, percentiles
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.grid import Floats
     from ccperf.runs.metrics.series import LinkSeries
 
 
@@ -149,7 +149,7 @@ def loss_rate_l2(links: LinkSeries) -> Floats:
     in_front = sum(links.counter(name) for name in names)
     lost = in_front + links.counter("loss_dropped")
     offered = in_front + links.counter("tx_packets")
-    return 100 * lost / np.where(offered > 0, offered, np.nan)
+    return 100 * lost / positive(offered)
 
 
 @metric(
@@ -166,7 +166,7 @@ def mark_rate_l2(links: LinkSeries) -> Floats:
     What has been marked and waits when the run ends, or is dropped after all, counts as marked.
     """
     sent = links.counter("tx_packets")
-    marked = links.counter("qdisc_marked") / np.where(sent > 0, sent, np.nan)
+    marked = links.counter("qdisc_marked") / positive(sent)
     return np.where(links.has_qdisc, 100 * marked, np.nan)
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ccperf.runs.metrics.grid import Floats, positive
 from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import mean, row_sums
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.grid import Floats
     from ccperf.runs.metrics.series import FlowSeries
 
 
@@ -82,7 +82,7 @@ def mean_jains_fairness_throughput_l4(flows: FlowSeries) -> float:
     """
     x = flows.throughput_l4
     n = x.shape[1]
-    return _scalar_mean(x.sum(axis=1) ** 2 / _above_zero(n * (x**2).sum(axis=1)))
+    return _scalar_mean(x.sum(axis=1) ** 2 / positive(n * (x**2).sum(axis=1)))
 
 
 @metric(
@@ -135,7 +135,7 @@ def mean_entropy_fairness_throughput_l4(flows: FlowSeries) -> float:
     has throughput are left out.
     """
     x = flows.throughput_l4
-    p = x / _above_zero(x.sum(axis=1))[:, np.newaxis]
+    p = x / positive(x.sum(axis=1))[:, np.newaxis]
     # 1 in place of 0 makes 0 ln 0 = 0, its limit; a NaN share keeps its interval out.
     return _scalar_mean((p * np.log(1 / np.where(p == 0, 1, p))).sum(axis=1))
 
@@ -173,7 +173,3 @@ def _mean_sum(series: Floats) -> float:
 
 def _scalar_mean(series: Floats) -> float:
     return float(mean(series[:, np.newaxis])[0])
-
-
-def _above_zero(values: Floats) -> Floats:
-    return np.where(values > 0, values, np.nan)

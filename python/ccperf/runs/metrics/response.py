@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ccperf.runs.metrics.grid import Floats, positive
 from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import mean
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.grid import Floats
     from ccperf.runs.metrics.series import FlowSeries
 
 #: How near the throughput of the last second has to be to that of the steady state.
@@ -70,7 +70,7 @@ def overshoot_in_flight_l4(flows: FlowSeries) -> Floats:
     The event is that of response_time_l4, the mean is steady_mean_in_flight_l4.
     """
     after = flows.in_flight[_rows_after(flows)]
-    level = _positive(mean(flows.in_flight[flows.steady :]))
+    level = positive(mean(flows.in_flight[flows.steady :]))
     most: Floats = np.max(after, axis=0, initial=0.0)
     return 100 * (most / level - 1)
 
@@ -98,7 +98,7 @@ def harm_throughput_l4(flows: FlowSeries) -> Floats:
     path.
     """
     there = flows.is_there
-    solo = _positive(mean(np.where(there, flows.payload_capacity, np.nan)))
+    solo = positive(mean(np.where(there, flows.payload_capacity, np.nan)))
     harm = np.maximum(0.0, 1 - mean(np.where(there, flows.throughput_l4, np.nan)) / solo)
     return np.where(flows.is_endless, harm, np.nan)
 
@@ -106,7 +106,7 @@ def harm_throughput_l4(flows: FlowSeries) -> Floats:
 def _near(flows: FlowSeries) -> np.ndarray:
     """Return where the throughput of the last second is near that of the steady state, after the
     event; before it nowhere."""
-    level = _positive(mean(flows.throughput_l4[flows.steady :]))
+    level = positive(mean(flows.throughput_l4[flows.steady :]))
     near: np.ndarray = np.abs(flows.lately - level) <= BAND * level
     near[: _rows_after(flows).start] = False
     return near
@@ -115,7 +115,3 @@ def _near(flows: FlowSeries) -> np.ndarray:
 def _rows_after(flows: FlowSeries) -> slice:
     event = flows.phases.disturbance_ns / 1e9
     return slice(int(flows.time.searchsorted(event, side="right")), None)
-
-
-def _positive(values: Floats) -> Floats:
-    return np.where(values > 0, values, np.nan)

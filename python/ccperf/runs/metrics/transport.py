@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ccperf.runs.metrics.grid import Floats, positive
 from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import cov, mean, percentiles
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.grid import Floats
     from ccperf.runs.metrics.series import FlowSeries
 
 
@@ -207,7 +207,7 @@ def mean_recovery_time_l4(flows: FlowSeries) -> Floats:
     """
     episodes = flows.counter("recovery_episodes")
     total = flows.counter("recovery_time_ns") / 1e6
-    return total / np.where(episodes > 0, episodes, np.nan)
+    return total / positive(episodes)
 
 
 @metric(
@@ -272,4 +272,4 @@ def retransmission_rate_l4(flows: FlowSeries) -> Floats:
     """
     sent = flows.sending_rate_l4.sum(axis=0) * flows.interval_s * 1e6 / 8
     again = flows.retransmissions.sum(axis=0) * flows.segment_bytes
-    return flows.of_tcp(100 * again / np.where(sent > 0, sent, np.nan))
+    return flows.of_tcp(100 * again / positive(sent))
