@@ -117,8 +117,8 @@ def sawtooth(run: Scenario, on: Backend) -> tuple[list[tuple[float, float, float
 
 @pytest.mark.kernel
 def test_the_sawtooth_of_cubic_is_the_kernels() -> None:
-    """The same path for a minute: each reduction within 20 ms, from and to the same window but for
-    a segment, and as many retransmissions.
+    """The same path for a minute: each reduction in the same 5 ms, from and to the same window, and
+    as many retransmissions.
     """
     theirs = backend.Linux()
     if missing := theirs.available():
@@ -126,10 +126,8 @@ def test_the_sawtooth_of_cubic_is_the_kernels() -> None:
     ours, again = sawtooth(scenario("fast", "TcpCubic", "60s", OF_LINUX), get("native"))
     kernels, retransmitted = sawtooth(scenario("fast", "TcpCubic", "60s", {}), theirs)
     assert again == retransmitted
-    assert len(ours) == len(kernels) > 10
-    assert np.array(ours) == pytest.approx(np.array(kernels), abs=1.0)
-    seconds = [[at for at, _, _ in side] for side in (ours, kernels)]
-    assert seconds[0] == pytest.approx(seconds[1], abs=0.02)
+    assert ours == kernels
+    assert len(ours) > 10
 
 
 @pytest.mark.parametrize("cc", ["TcpCubic", "bbr"])
@@ -263,6 +261,8 @@ def test_short_transfers_beside_a_long_one_are_the_kernels(cc: str) -> None:
     )
     assert len(found) == 31
     assert all(flow.is_equal for flow in found)
+    # CUBIC's K is the kernel's: a window that grows an ACK later puts a burst off by 0.6 ms.
+    assert max(flow.apart_ns for flow in found) <= 1
     assert sum(flow.common for flow in found) > 24_000
 
 

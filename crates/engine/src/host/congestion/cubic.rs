@@ -14,6 +14,7 @@
 //! last W_max lowers W_max to cwnd (1 + beta) / 2.
 
 use super::BuildContext;
+use super::cube_root::root;
 use super::linux_reno::grow_by_credits;
 use crate::base::attributes::{FRACTION, Kind, Spec, U8, U32, param};
 use crate::base::cpp;
@@ -166,6 +167,11 @@ fn in_parts(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }
 
+fn linux_k(missing: u32, c: f64) -> f64 {
+    let by_segment = STEPS * STEPS * STEPS / c;
+    root((by_segment as u64).saturating_mul(u64::from(missing))) as f64 / STEPS
+}
+
 const LINUX_DELTA_MS: i64 = 1000;
 
 /// While the window is the same Linux computes its count 32 times a second.
@@ -218,11 +224,9 @@ impl Cubic {
             self.origin = self.w_max.max(window);
             self.k = match self.origin - window {
                 0 => 0.0,
+                missing if self.growth == Growth::Linux => linux_k(missing, self.c),
                 missing => math::pow(f64::from(missing) / self.c, 1.0 / 3.0),
             };
-            if self.growth == Growth::Linux {
-                self.k = in_steps(self.k);
-            }
             now
         });
         let t = if self.growth == Growth::Linux {

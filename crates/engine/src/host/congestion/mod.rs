@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod betas;
+mod cube_root;
 #[cfg(test)]
 mod driver;
 mod max_filter;
