@@ -36,6 +36,8 @@ TIMEOUTS: dict[str, list[dict[str, Any]]] = {
         {"time": "1.1s", "loss": 0.0},
     ],
     "outage": [{"time": "1s", "loss": 1.0}, {"time": "1.1s", "loss": 0.0}],
+    # Timeouts of half a second and more, which end on coarser ticks.
+    "silence": [{"time": "1s", "loss": 1.0}, {"time": "2.3s", "loss": 0.0}],
 }
 SIZES = {"SegmentSize": 1448, "SndBufSize": 16_000_000, "RcvBufSize": 16_000_000}
 OF_LINUX = {"Profile": "linux", "MinRto": "200ms", "ConnTimeout": "1s"}
@@ -264,6 +266,25 @@ def test_short_transfers_beside_a_long_one_are_the_kernels(cc: str) -> None:
     # CUBIC's K is the kernel's: a window that grows an ACK later puts a burst off by 0.6 ms.
     assert max(flow.apart_ns for flow in found) <= 1
     assert sum(flow.common for flow in found) > 24_000
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("cc", "size"),
+    # Others part after 900 segments at least, by a burst that is one longer.
+    [("TcpCubic", 1448), ("TcpLinuxReno", 536), ("TcpLinuxReno", 1000)],
+)
+def test_the_kernels_own_acks_are_as_many_after_losses(cc: str, size: int) -> None:
+    """The offered window has grown after 1,400 full segments, some of them beyond a hole and some
+    that fill one, and from then on every second one is acknowledged; of small ones at once.
+    """
+    lost = [40, 41, 300, 302, 900]
+    ours, kernels = (
+        scenario("dumbbell", cc, "3s", {"SegmentSize": size, **tcp}, drop=lost)
+        for tcp in (OF_LINUX, {})
+    )
+    found, sides = both(ours, kernels)
+    assert found.common == min(map(len, sides)) > 3000
 
 
 def duplicates(run: Scenario, on: Backend, path: Path) -> list[int]:

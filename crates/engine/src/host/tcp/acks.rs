@@ -28,10 +28,18 @@ pub enum GapAck {
 /// A segment that leaves a hole or fills one in part.
 #[derive(Clone, Copy, Debug)]
 pub struct GapSegment {
-    pub bytes: u32,
     /// RCV.NXT with it, and what of that has not been acknowledged.
     pub next: Seq,
     pub unacked: u32,
+}
+
+/// A segment of which something is new.
+#[derive(Clone, Copy, Debug)]
+pub struct NewSegment {
+    pub bytes: u32,
+    pub is_in_order: bool,
+    /// What waited beyond a hole when it came.
+    pub held: u32,
 }
 
 /// All else is acknowledged at once (RFC 5681 section 4.2).
@@ -50,8 +58,12 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// The connection is established.
     fn on_established(&mut self);
 
-    /// `bytes` have come in order, at `tcb.now`.  Returns how long their ACK may wait; `None`: not at all.
-    fn on_data(&mut self, tcb: &Tcb, bytes: u32) -> Option<Time>;
+    /// A segment of new data has come, whatever is to become of its ACK.
+    #[inline(always)]
+    fn on_new(&mut self, _tcb: &Tcb, _segment: NewSegment) {}
+
+    /// It came in order, and leaves no hole.  Returns how long its ACK may wait; `None`: not at all.
+    fn on_data(&mut self, tcb: &Tcb) -> Option<Time>;
 
     /// A segment with PSH has come.
     fn on_pushed(&mut self) {}

@@ -51,6 +51,11 @@ impl Reassembly {
         self.held_bytes > 0
     }
 
+    /// What waits beyond a hole.
+    pub fn held_bytes(&self) -> u32 {
+        self.held_bytes
+    }
+
     pub fn got_fin(&self) -> bool {
         self.fin.is_some()
     }

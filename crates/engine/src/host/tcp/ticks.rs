@@ -5,6 +5,8 @@ use crate::base::time::Time;
 
 const TICKS_BY_ONE: u64 = 63;
 const COARSER: u32 = 3;
+/// The kernel counts ticks from 300,000 before its start, and time begins a second after that; a multiple of all steps more.
+const FIRST_TICK: u64 = (1 << 15) * 10 - 300_000 + 1000;
 
 /// As many ticks as it takes.
 pub fn in_ticks(wait: Time) -> Time {
@@ -14,12 +16,12 @@ pub fn in_ticks(wait: Time) -> Time {
 /// Of a timer that is set `now` for so long.
 pub fn timer_end(now: Time, wait: Time) -> Time {
     let ticks = in_ticks(wait).ms();
-    let end = now.ms() + ticks;
+    let end = now.ms() + FIRST_TICK + ticks;
     let mut shift = 0;
     while ticks >= TICKS_BY_ONE << shift {
         shift += COARSER;
     }
-    Time::from_ms(((end >> shift) + 1) << shift)
+    Time::from_ms((((end >> shift) + 1) << shift) - FIRST_TICK)
 }
 
 #[cfg(test)]
@@ -44,6 +46,9 @@ mod tests {
         assert_eq!(end(0, 63_000), 64);
         assert_eq!(end(1_500, 220_000), 224);
         assert_eq!(end(0, 503_000), 504);
-        assert_eq!(end(0, 504_000), 512);
+        assert_eq!(end(0, 504_000), 568);
+        // A SYN again, and a SYN-ACK (7.3.4).
+        assert_eq!(end(0, 1_000_000), 1016);
+        assert_eq!(end(10_013, 1_000_000), 1016);
     }
 }

@@ -25,7 +25,7 @@ impl AckPolicy for Delayed {
     }
 
     #[inline(always)]
-    fn on_data(&mut self, _tcb: &Tcb, _bytes: u32) -> Option<Time> {
+    fn on_data(&mut self, _tcb: &Tcb) -> Option<Time> {
         self.waiting += 1;
         (self.waiting < self.count).then_some(self.timeout)
     }

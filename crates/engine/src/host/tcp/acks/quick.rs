@@ -1,9 +1,10 @@
 //! Quick at first, then every second segment (as Linux acknowledges): the first segments of a transfer one by one, so that
 //! slow start is not held up, then more than a segment at once, or after a time that adapts to how often data comes.
 //!
-//! While the offered window still grows towards the receive buffer, a segment is always acknowledged quickly.  How fast it grows
-//! is measured: with buffers of 0.4, 1 and 4 MB, Linux 7.3.4 acknowledges the first 52, 103 and 362 segments of 1448 B one by
-//! one, which is 8 segments of growth with each but the first, from 4 on, and [`MOST_QUICK`] more.
+//! While the offered window still grows, a segment is always acknowledged quickly.  How far it grows is measured: the kernel has
+//! twice the buffer that was asked for, and offers the share of it that data takes of the memory of a full segment.  What waits
+//! in the buffer counts, too.  Each segment lets it grow by two, the first by one: with buffers of 0.4, 1 and 4 MB, Linux 7.3.4
+//! acknowledges the first 51, 103 and 362 segments of 1448 B one by one, [`MOST_QUICK`] of them afterwards.
 //!
 //! A segment with PSH, as the last of a burst of the sender's has it, is acknowledged as soon as it is read, which is at once here
 //! (`tcp_cleanup_rbuf`).
@@ -11,7 +12,7 @@
 //! Beyond a hole three segments are acknowledged one by one (so that a peer that counts them sees DupThresh), and then one ACK
 //! stands for those of a millisecond or a third of a round trip (Linux's compression of SACKs, `tcp_comp_sack_delay_ns`).
 
-use super::{AckPolicy, GapAck, GapSegment};
+use super::{AckPolicy, GapAck, GapSegment, NewSegment};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
@@ -21,9 +22,12 @@ use crate::packet::SackBlock;
 /// So many ACKs are not delayed when data begins to come, or comes again after a silence.
 const MOST_QUICK: u32 = 16;
 const LEAST_WAIT: Time = Time::from_ms(40);
-/// Segments that the offered window grows by with each segment, and those that the first one lacks.
-const GROWTH: u32 = 8;
-const FIRST_GROWTH: u32 = 4;
+/// Segments that the offered window grows by with each segment.
+const GROWTH: u32 = 2;
+/// Bytes of memory that a segment takes beside its data, before both are rounded up to a power of two, and those that describe it
+/// (x86-64, 7.3.4).
+const BESIDE_DATA: u32 = 436;
+const DESCRIPTION: u32 = 256;
 /// ACKs beyond a hole that do not wait, and those that one which waits may stand for.
 const GAP_ACKS: u32 = 3;
 const MOST_COMPRESSED: u32 = 44;
@@ -48,7 +52,7 @@ pub struct Quick {
     /// Each segment is acknowledged at once (Linux's `quickack` of a route).
     is_always_quick: bool,
     receive_buffer: u32,
-    /// By so many bytes the offered window may grow yet.
+    /// By so many bytes the offered window may grow yet, if nothing waits in the buffer.
     growth_left: i64,
     /// Something with PSH has come since the last ACK.
     is_pushed: bool,
@@ -61,7 +65,6 @@ pub struct Quick {
     compressed: u32,
     /// A segment beyond a hole is to be acknowledged.
     is_gap_due: bool,
-    has_had_gap: bool,
 }
 
 impl AckPolicy for Quick {
@@ -86,17 +89,27 @@ impl AckPolicy for Quick {
             gap_acks: 0,
             compressed: 0,
             is_gap_due: false,
-            has_had_gap: false,
         }
     }
 
     fn on_established(&mut self) {}
 
-    fn on_data(&mut self, tcb: &Tcb, bytes: u32) -> Option<Time> {
-        self.largest = self.largest.max(bytes);
-        self.adapt(tcb);
-        self.grow(bytes);
-        self.waiting += bytes;
+    fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
+        let NewSegment { bytes, is_in_order, mut held } = segment;
+        if is_in_order {
+            self.largest = self.largest.max(bytes);
+            self.adapt(tcb);
+            self.waiting += bytes;
+            held += bytes;
+        }
+        let room = self.growth_left - i64::from(held);
+        if room > 0 {
+            self.growth_left -= room.min(i64::from(GROWTH * bytes));
+            self.quick |= 1;
+        }
+    }
+
+    fn on_data(&mut self, tcb: &Tcb) -> Option<Time> {
         let is_quick = self.quick > 0 || self.is_always_quick || self.is_pushed;
         if is_quick || self.waiting > self.largest {
             return None;
@@ -112,12 +125,8 @@ impl AckPolicy for Quick {
     }
 
     fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> GapAck {
-        let GapSegment { bytes, next, unacked } = segment;
+        let GapSegment { next, unacked } = segment;
         self.is_gap_due = true;
-        self.grow(bytes);
-        if !std::mem::replace(&mut self.has_had_gap, true) {
-            self.quick |= 1; // the offered window grows once more: measured
-        }
         let is_quick = self.quick > 0 || self.is_always_quick;
         if is_quick || unacked > self.largest || self.compressed >= MOST_COMPRESSED {
             return GapAck::Now;
@@ -141,7 +150,7 @@ impl AckPolicy for Quick {
     }
 
     fn on_ack_sent(&mut self) {
-        if self.waiting > 0 || std::mem::take(&mut self.is_gap_due) {
+        if std::mem::take(&mut self.is_gap_due) || self.waiting > 0 {
             self.quick = self.quick.saturating_sub(1);
         }
         self.waiting = 0;
@@ -163,21 +172,12 @@ impl AckPolicy for Quick {
 }
 
 impl Quick {
-    /// The offered window grows yet.
-    fn grow(&mut self, bytes: u32) {
-        if self.growth_left > 0 {
-            self.growth_left -= i64::from(GROWTH * bytes);
-            self.quick |= 1;
-        }
-    }
-
     fn adapt(&mut self, tcb: &Tcb) {
         let since = tcb.now - self.last;
         self.last = tcb.now;
         if self.wait.is_zero() {
             self.wait = LEAST_WAIT;
-            self.growth_left =
-                i64::from(self.receive_buffer) + i64::from(FIRST_GROWTH * self.largest);
+            self.growth_left = growth(self.receive_buffer, self.largest);
             self.quicken();
         } else if since <= OFTEN {
             self.wait = Time(self.wait.0 / 2) + OFTEN;
@@ -194,15 +194,29 @@ impl Quick {
     }
 }
 
+/// Of the window that is offered at first, the whole buffer, by segments of this size; the first of them adds one.
+fn growth(buffer: u32, segment: u32) -> i64 {
+    let memory = (segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION;
+    let share = i64::from(256 * segment / memory);
+    let buffer = i64::from(buffer);
+    2 * buffer * share / 256 - buffer + i64::from(segment)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
 
+    /// A segment comes in order.
+    fn data(acks: &mut Quick, tcb: &Tcb, bytes: u32) -> Option<Time> {
+        acks.on_new(tcb, NewSegment { bytes, is_in_order: true, held: 0 });
+        acks.on_data(tcb)
+    }
+
     /// How long each ACK waits if a segment comes at each of these times, in ms; the window grows with five.
     fn waits(times: impl IntoIterator<Item = u64>) -> Vec<Option<Time>> {
-        waits_of(32_000, 1000, times)
+        waits_of(50_000, 1448, times)
     }
 
     fn waits_of(
@@ -215,7 +229,7 @@ mod tests {
         let mut tcb = Tcb::default();
         let wait = |ms| {
             tcb.now = Time::from_ms(ms);
-            let wait = acks.on_data(&tcb, segment);
+            let wait = data(&mut acks, &tcb, segment);
             if wait.is_none() {
                 acks.on_ack_sent();
                 acks.on_ack_sent(); // the ACK itself says so, too
@@ -228,7 +242,7 @@ mod tests {
     /// What a kernel did (7.3.4), one flow at 100 Mbps.
     #[test]
     fn as_many_segments_are_acknowledged_one_by_one_as_by_linux() {
-        for (buffer, segments) in [(400_000, 52), (1_000_000, 103), (4_000_000, 362)] {
+        for (buffer, segments) in [(400_000, 51), (1_000_000, 103), (4_000_000, 362)] {
             let waits = waits_of(buffer, 1448, 0..500);
             assert_eq!(waits.iter().take_while(|wait| wait.is_none()).count(), segments);
         }
@@ -243,27 +257,52 @@ mod tests {
         assert!(waits[22..].iter().step_by(2).all(Option::is_none));
     }
 
-    /// Each segment beyond a hole takes its eight segments of growth, too, and so of the quick ones there are fewer.
+    /// How many segments are acknowledged one by one after `gaps` segments beyond a hole, each with what waits there when it comes.
+    fn quick_after(gaps: impl IntoIterator<Item = u32>) -> usize {
+        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
+        acks.receive_buffer = 400_000;
+        let tcb = Tcb::default();
+        assert_eq!(data(&mut acks, &tcb, 1448), None);
+        acks.on_ack_sent();
+        for held in gaps {
+            acks.on_new(&tcb, NewSegment { bytes: 1448, is_in_order: false, held });
+            acks.on_gap(&tcb, GapSegment { next: Seq(1449), unacked: 0 });
+            acks.on_ack_sent();
+        }
+        let one_by_one = |acks: &mut Quick| {
+            let wait = data(acks, &tcb, 1448);
+            acks.on_ack_sent();
+            wait.is_none()
+        };
+        (0..100).take_while(|_| one_by_one(&mut acks)).count()
+    }
+
+    /// Each segment beyond a hole takes its two segments of growth, too, and so of the quick ones there are fewer.
     #[test]
     fn the_offered_window_grows_beyond_a_hole_as_well() {
-        let quick = |gaps: u32| {
-            let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-            acks.receive_buffer = 400_000;
-            let tcb = Tcb::default();
-            assert_eq!(acks.on_data(&tcb, 1000), None);
-            acks.on_ack_sent();
-            for _ in 0..gaps {
-                acks.on_gap(&tcb, GapSegment { bytes: 1000, next: Seq(1001), unacked: 0 });
-                acks.on_ack_sent();
-            }
-            let one_by_one = |acks: &mut Quick| {
-                let wait = acks.on_data(&tcb, 1000);
-                acks.on_ack_sent();
-                wait.is_none()
-            };
-            (0..100).take_while(|_| one_by_one(&mut acks)).count()
-        };
-        assert_eq!(quick(0) - quick(10), 10);
+        assert_eq!(quick_after([]) - quick_after((0..10).map(|n| 1448 * n)), 10);
+    }
+
+    /// After 34 steps a third of a segment is left to grow by, which a segment in order fills; the first one beyond a hole does not.
+    #[test]
+    fn what_waits_in_the_buffer_leaves_no_room_to_grow() {
+        let waiting = [200_000; 20];
+        assert_eq!(
+            quick_after([]) - quick_after(waiting),
+            16,
+            "those that do not depend on growth"
+        );
+        let full = (0..34).map(|_| 0).chain(waiting).chain([0]);
+        assert_eq!(quick_after(full), 0);
+    }
+
+    /// What a kernel did (7.3.4): of segments of 1,000 B the memory is less than half data.
+    #[test]
+    fn the_offered_window_does_not_grow_where_segments_fill_less_than_half_of_their_memory() {
+        for (segment, quick) in [(536, 16), (1000, 16), (1300, 36), (2000, 16), (4000, 16)] {
+            let waits = waits_of(400_000, segment, 0..100);
+            assert_eq!(waits.iter().take_while(|wait| wait.is_none()).count(), quick, "{segment}");
+        }
     }
 
     /// What a kernel did (7.3.4): of bursts of nine segments the last is acknowledged alone.
@@ -277,7 +316,7 @@ mod tests {
             if segment % 9 == 0 {
                 acks.on_pushed();
             }
-            if acks.on_data(&tcb, 1000).is_none() {
+            if data(&mut acks, &tcb, 1000).is_none() {
                 acks.on_ack_sent();
                 acked.push(segment);
             }
@@ -297,10 +336,10 @@ mod tests {
     /// What becomes of ACKs of segments beyond a hole, one every 100 us, after the window has ceased to grow.
     fn beyond_a_hole(srtt: Time, nexts: impl IntoIterator<Item = u32>) -> Vec<GapAck> {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        (acks.has_had_gap, acks.largest) = (true, 1000);
+        acks.largest = 1000;
         let tcb = Tcb { srtt, ..Tcb::default() };
         let each = |next| {
-            let found = acks.on_gap(&tcb, GapSegment { bytes: 1000, next: Seq(next), unacked: 0 });
+            let found = acks.on_gap(&tcb, GapSegment { next: Seq(next), unacked: 0 });
             if found == GapAck::Now {
                 acks.on_ack_sent();
             }
@@ -330,11 +369,10 @@ mod tests {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
         acks.largest = 1000;
         let tcb = Tcb { srtt: Time::from_ms(20), ..Tcb::default() };
-        let gap = |acks: &mut Quick, unacked| {
-            acks.on_gap(&tcb, GapSegment { bytes: 1000, next: Seq(1), unacked })
-        };
-        acks.quick = 2; // and one more with the first; then three
-        for _ in 0..6 {
+        let gap =
+            |acks: &mut Quick, unacked| acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked });
+        acks.quick = 2; // and then three
+        for _ in 0..5 {
             assert_eq!(gap(&mut acks, 0), GapAck::Now);
             acks.on_ack_sent();
         }

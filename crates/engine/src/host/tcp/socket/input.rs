@@ -4,7 +4,7 @@ use super::parts::{HeardListening, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::acks::{AckPolicy, GapAck, GapSegment};
+use crate::host::tcp::acks::{AckPolicy, GapAck, GapSegment, NewSegment};
 use crate::host::tcp::control::{CaEvent, EarlyAck};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
@@ -431,15 +431,22 @@ impl<P: Profile> Socket<P> {
             self.send_ack(env);
         }
         let expected = self.receiving.reassembly.next_rx();
+        let held = self.receiving.reassembly.held_bytes();
         let Some(in_order) = self.receiving.reassembly.add(packet.seq, u32::from(packet.payload))
         else {
-            if !P::Acks::COMPRESSES || packet.seq < expected || !self.compresses(packet, env) {
+            if !P::Acks::COMPRESSES || packet.seq < expected || !self.compresses(env) {
                 self.send_ack(env);
             }
             return;
         };
         self.sync_rx();
-        if self.receiving.reassembly.next_rx() > expected {
+        let is_in_order = self.receiving.reassembly.next_rx() > expected;
+        // Who hears of duplicate ACKs alone is not to take one for an offer.
+        if is_in_order || self.agreed.sack {
+            let segment = NewSegment { bytes: u32::from(packet.payload), is_in_order, held };
+            self.receiving.acks.on_new(&self.tcb, segment);
+        }
+        if is_in_order {
             env.readable(in_order);
             self.announce_window(in_order, env);
             if self.receiving.reassembly.finished() && !packet.flags.has(Flags::FIN) {
@@ -451,14 +458,14 @@ impl<P: Profile> Socket<P> {
         let is_filled = next > expected + u32::from(packet.payload);
         let has_gap = self.receiving.reassembly.has_gap();
         if has_gap || is_filled || self.must_answer_mark() {
-            if P::Acks::COMPRESSES && has_gap && self.compresses(packet, env) {
+            if P::Acks::COMPRESSES && has_gap && self.compresses(env) {
                 return;
             }
             self.cwnd_event(CaEvent::NonDelayedAck, env);
             self.send_ack(env);
             return;
         }
-        self.acknowledge_in_order(u32::from(packet.payload), env);
+        self.acknowledge_in_order(env);
     }
 
     /// An ACK that waits has room for two blocks and is to report them (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
@@ -470,14 +477,14 @@ impl<P: Profile> Socket<P> {
     }
 
     /// Whether the ACK of a segment that leaves a hole waits.
-    fn compresses<E: Environment>(&mut self, packet: &Packet, env: &mut E) -> bool {
+    fn compresses<E: Environment>(&mut self, env: &mut E) -> bool {
         if !self.agreed.sack || self.tcb.ecn_mode.rules().reads_all {
             return false; // counts of marks are not to wait
         }
         let Receiving { reassembly, acks, highest_ack_sent, .. } = &mut self.receiving;
         let next = reassembly.next_rx();
         let unacked = (next - *highest_ack_sent) as u32;
-        let segment = GapSegment { bytes: u32::from(packet.payload), next, unacked };
+        let segment = GapSegment { next, unacked };
         match acks.on_gap(&self.tcb, segment) {
             GapAck::Now => return false,
             GapAck::WithLast => {}
@@ -526,8 +533,8 @@ impl<P: Profile> Socket<P> {
 
     /// Of data that came in order: at once, or a little later (RFC 1122 section 4.2.3.2).
     #[inline(always)]
-    pub(super) fn acknowledge_in_order<E: Environment>(&mut self, bytes: u32, env: &mut E) {
-        match self.receiving.acks.on_data(&self.tcb, bytes) {
+    pub(super) fn acknowledge_in_order<E: Environment>(&mut self, env: &mut E) {
+        match self.receiving.acks.on_data(&self.tcb) {
             None => {
                 self.disarm(Timer::DelayedAck, env);
                 self.receiving.acks.on_ack_sent();

@@ -9,7 +9,7 @@
 use super::ack::Rto;
 use super::parts::Sending;
 use super::{Environment, RetransmitAction, Socket, State, Timer};
-use crate::host::tcp::acks::AckPolicy;
+use crate::host::tcp::acks::{AckPolicy, NewSegment};
 use crate::host::tcp::loss::LossDetection;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::tcb::{CongState, EcnState};
@@ -95,7 +95,8 @@ impl<P: Profile> Socket<P> {
         self.sync_rx();
         env.readable(bytes);
         self.announce_window(bytes, env);
-        self.acknowledge_in_order(bytes, env);
+        self.receiving.acks.on_new(&self.tcb, NewSegment { bytes, is_in_order: true, held: 0 });
+        self.acknowledge_in_order(env);
     }
 
     fn take_new_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
