@@ -275,6 +275,62 @@ def test_databases_have_a_row_for_each_algorithm() -> None:
     ]
 
 
+def test_other_settings_in_one_database_hide_no_point_of_both(tmp_path: Path) -> None:
+    made = ["run", "aqm", "--cc", "newreno", "--k", "1", "--qdisc", "codel"]
+    for name, times in (("base.db", ("1s", "2s")), ("new.db", ("2s",))):
+        for time in times:
+            assert invoke([*made, "--stop-time", time, "--db", str(tmp_path / name)]) == 0
+    base, new = ({name: cells.read([tmp_path / name])} for name in ("base.db", "new.db"))
+    for sides in ({**base, **new}, {**new, **base}):
+        (row,) = compare(sides, [METRIC], over="databases", each=True).rows
+        assert dict(row.point)["stop_time"] == "2s"
+        assert row.size.mean == 1
+    beyond = compare({**new, **base}, [METRIC], over="databases").beyond
+    assert [at.split()[3] for at in beyond["base.db"]] == ["stop_time=1s"]
+
+
+def test_of_several_engines_in_a_database_the_newest_is_compared_and_that_is_said() -> None:
+    old, new = (cell("x", [value] * 2, engine=str(value)) for value in (1.0, 2.0))
+    other = cell("x", [4.0] * 2, engine="3")
+    found = compare({"a": [old, new], "b": [other]}, [METRIC], over="databases")
+    assert found.rows[0].size.mean == pytest.approx(2)
+    assert "a has results of several engines or settings at 1 point" in str(found)
+
+
+def test_points_and_seeds_of_one_side_alone_are_said_whichever_is_the_base() -> None:
+    """What crashed has left no run."""
+    whole, rest = cell("a", [1.0, 2.0, 3.0]), cell("b", [1.0, 2.0, 3.0])
+    del rest.metrics[2]
+    more = cell("b", [1.0], k=2)
+    for sides in ({"a": [whole], "b": [rest, more]}, {"b": [rest, more], "a": [whole]}):
+        said = str(compare(sides, [METRIC]))
+        assert "a has not 1 point of b: aqm k=2" in said
+        assert "b has no run with some seeds of a at 1 point (aqm k=1: 2): only seeds that" in said
+    gates = [gate.parse(f"{METRIC}>5%")]
+    judged = gate.judge(gates, compared([whole], [rest]), {METRIC})
+    assert judged.text == (
+        "failed: 0 of 1 comparison beyond a limit; 1 run of the base missing at other points"
+    )
+    assert not gate.judge(gates, compared([rest], [whole]), {METRIC}).failed
+
+
+def test_a_version_has_one_name_at_points_where_it_is_the_only_one(tmp_path: Path) -> None:
+    code, db = tmp_path / "mine.py", tmp_path / "runs.db"
+    for version, k in (("0.5", "1,2"), ("0.7", "1")):
+        text = f"class Mine(ccperf.CongestionControl):\n    x = {version}\n"
+        code.write_text(f"import ccperf\n\n\n{text}")
+        line = ["--cc", f"newreno,{code}:Mine", "--k", k, "--qdisc", "codel", "--stop-time", "1s"]
+        assert invoke(["run", "aqm", *line, "--db", str(db)]) == 0
+    found = ccperf.compare("newreno", "Mine", db=db, metric=METRIC, k=2)
+    assert [row.differences[0].point for row in found.rows] == [
+        (("k", "2"), ("qdisc", "CoDelQueueDisc"))
+    ]
+    at = ["--at", "k=2", "--db", str(db)]
+    assert invoke(["compare", "newreno", "Mine", *at]) == 0
+    assert invoke(["compare", "newreno@native", "Mine@native", *at]) == 0
+    assert invoke(["compare", "Mine", "newreno", *at, "--fail-on", f"{METRIC}>500%"]) == 0
+
+
 def test_the_least_and_the_largest_point_have_names_only_if_they_differ() -> None:
     def extremes(*factors: float) -> list[str]:
         base = [cell("a", [10.0, 10.0], k) for k in range(len(factors))]

@@ -189,8 +189,7 @@ def compare(
         for name, value in parameters.items()
     }
     found = chosen.choose(files, experiment=words, parameters=points)
-    rows = [record.row for cell in found for record in cell.records.values()]
-    there = chosen.Algorithms(rows, files)
+    there = chosen.Algorithms.of(found)
     texts = [there.one(name, "names") for name in asked.algorithms(names)] or there.newest()
     if len(texts) < 2:
         raise UsageError("names", f"name at least two to compare; there is {', '.join(texts)}")

@@ -96,16 +96,15 @@ def command(
         }
     elif all(_backend(item) for item in items) and items:
         over = "backends"
-        sides = _on_backends(items, choose(databases(db), experiment=experiment, at=at), db)
+        sides = _on_backends(items, choose(databases(db), experiment=experiment, at=at))
     else:
         given = databases(db)
-        names = _algorithms(items, given, versions=versions)
-        if names is None:
+        if _are_runs(items, given):
             if gates:
                 raise UsageError("--fail-on", "is for algorithms or databases, not single runs")
             return compare_runs(items, given, metrics_named(metric, "--metric"), format)
         found = choose(given, experiment=experiment, at=at)
-        sides = cells.by_algorithm(found, names)
+        sides = cells.by_algorithm(found, _algorithms(items, found, versions=versions))
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
     chosen, gated = metrics_named(metric, "--metric"), [each.metric for each in gates]
@@ -144,15 +143,12 @@ def _backend(item: str) -> str:
     return name if "@" in item and name in backends.known() else ""
 
 
-def _on_backends(
-    items: Sequence[str], found: Sequence[Cell], db: Sequence[Path] | None
-) -> dict[str, list[Cell]]:
+def _on_backends(items: Sequence[str], found: Sequence[Cell]) -> dict[str, list[Cell]]:
     """The cells of each algorithm on its backend."""
-    from ccperf.cli.options import databases
     from ccperf.errors import UsageError
     from ccperf.evidence.chosen import Algorithms
 
-    there = Algorithms([r.row for c in found for r in c.records.values()], databases(db))
+    there = Algorithms.of(found)
     sides = {}
     for item in items:
         text, _, backend = item.rpartition("@")
@@ -218,23 +214,25 @@ def _is_database(item: str) -> bool:
     return Path(item).is_file() and not is_user_code(item)
 
 
-def _algorithms(
-    items: Sequence[str], databases: Sequence[Path], *, versions: bool
-) -> list[str] | None:
-    """The algorithms named, in their order; the newest of all; None if these are ids of runs."""
-    from ccperf.base import expression
+def _are_runs(items: Sequence[str], databases: Sequence[Path]) -> bool:
+    """Whether these are ids of runs, not algorithms."""
     from ccperf.cli.options import LATEST
-    from ccperf.errors import UsageError
-    from ccperf.evidence.chosen import Algorithms
     from ccperf.store import Store
 
-    rows = []
+    ids: list[str] = []
     for path in databases:
         with Store(path, "r") as store:
-            rows += store.runs()
-    if items and (items[0] == LATEST or any(row.id.startswith(items[0]) for row in rows)):
-        return None
-    there = Algorithms(rows, databases)
+            ids += store.ids()
+    return bool(items) and (items[0] == LATEST or any(each.startswith(items[0]) for each in ids))
+
+
+def _algorithms(items: Sequence[str], found: Sequence[Cell], *, versions: bool) -> list[str]:
+    """The algorithms named, in their order; the newest of all."""
+    from ccperf.base import expression
+    from ccperf.errors import UsageError
+    from ccperf.evidence.chosen import Algorithms
+
+    there = Algorithms.of(found)
     if not versions:
         named = [there.one(one, "items") for item in items for one in expression.each(item)]
         return named or there.newest()

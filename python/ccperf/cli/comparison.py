@@ -32,6 +32,11 @@ def print_comparison(
                 "sides": list(comparison.sides),
                 "rows": [document(row, over_grids=over_grids) for row in comparison.rows],
                 "missing": {name: list(points) for name, points in comparison.missing.items()},
+                "beyond": {name: list(points) for name, points in comparison.beyond.items()},
+                "several": {name: list(points) for name, points in comparison.several.items()},
+                "unpaired": [
+                    {**vars(lack), "seeds": list(lack.seeds)} for lack in comparison.unpaired
+                ],
                 "lacking": [_lack(lack) for lack in comparison.lacking],
                 "never": [_lack(lack) for lack in comparison.never],
                 "cells": comparison.cells,

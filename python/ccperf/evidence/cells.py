@@ -37,11 +37,18 @@ class Point:
     """Where algorithms are compared: a point of an experiment, or a scenario without one."""
 
     experiment: str
-    #: In the experiment's order, without the algorithm under test; then what else tells the point
-    #: from another one with the same, as `stop_time`.
-    parameters: tuple[tuple[str, str], ...]
+    #: In the experiment's order, without the algorithm under test.
+    own: tuple[tuple[str, str], ...]
     #: Tells scenarios apart that differ in something that is no parameter, e.g. the stop time.
     settings: str
+    #: In words what tells it from the others there are. It depends on these, so that it makes no
+    #: other point: another database has others.
+    told: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """Its own, then what else tells the point from another one with the same: `stop_time`."""
+        return (*self.own, *self.told)
 
     @property
     def text(self) -> str:
@@ -50,7 +57,7 @@ class Point:
 
     def with_more(self, fields: Mapping[str, str]) -> Point:
         """The same, told by these, too."""
-        return replace(self, parameters=(*self.parameters, *fields.items()))
+        return replace(self, told=tuple({**dict(self.told), **fields}.items()))
 
 
 @dataclass(frozen=True)
@@ -152,7 +159,7 @@ def _told_apart(cells: list[Cell]) -> list[Cell]:
     alike: dict[tuple[Hashable, ...], dict[str, Cell]] = defaultdict(dict)
     for cell in cells:
         point = cell.point
-        alike[point.experiment, point.parameters].setdefault(point.settings, cell)
+        alike[point.experiment, point.own].setdefault(point.settings, cell)
     said: dict[Point, Point] = {}
     with ExitStack() as stack:
         stores: dict[Path, Store] = {}
@@ -222,10 +229,11 @@ def by_profile(cells: Iterable[Cell], profiles: Sequence[str]) -> dict[str, list
     """
     sides: dict[str, list[Cell]] = {name: [] for name in profiles}
     for cell in cells:
-        parameters = dict(cell.point.parameters)
-        if (name := parameters.pop(PROFILE, "")) in sides:
+        own, told = dict(cell.point.own), dict(cell.point.told)
+        if (name := own.pop(PROFILE, "")) in sides:
             (stop_time,) = {record.stop_time for record in cell.records.values()}
-            point = Point(cell.point.experiment, tuple(parameters.items()), stop_time)
+            said = tuple((name, told[name]) for name in ("stop_time",) if name in told)
+            point = Point(cell.point.experiment, tuple(own.items()), stop_time, said)
             sides[name].append(replace(cell, point=point))
     return sides
 

@@ -36,11 +36,19 @@ class Algorithms:
     whichever folder, the label or the class alone; with `@` and a version, or without.
     """
 
-    def __init__(self, rows: Sequence[RunRow], databases: Iterable[str | Path]) -> None:
+    def __init__(
+        self,
+        rows: Sequence[RunRow],
+        databases: Iterable[str | Path],
+        names: Sequence[str] | None = None,
+    ) -> None:
+        """Of all runs of databases; of a choice of them only with the `names` of its cells, since
+        other runs decide whether a name has a version."""
         self._where = ", ".join(map(str, databases))
         self._digests: dict[str, str] = {}
+        called = versions.versioned(rows) if names is None else names
         made: dict[str, tuple[str, int]] = {}
-        for i, (row, name) in enumerate(zip(rows, versions.versioned(rows), strict=True)):
+        for i, (row, name) in enumerate(zip(rows, called, strict=True)):
             self._digests[name] = versions.digests(row)[0]
             made[name] = max(made.get(name, ("", 0)), (row.finished_at, i))
         #: By the name without its version, the one with the last run at the end.
@@ -49,6 +57,16 @@ class Algorithms:
             self._versions.setdefault(versions.split(name)[0], []).append(name)
         for names in self._versions.values():
             names.sort(key=made.__getitem__)
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell]) -> Algorithms:
+        """Those of cells, by the names that these have."""
+        found = [(record, cell.algorithm) for cell in cells for record in cell.records.values()]
+        return cls(
+            [record.row for record, _ in found],
+            dict.fromkeys(record.database for record, _ in found),
+            [name for _, name in found],
+        )
 
     def newest(self) -> list[str]:
         """Return every algorithm once, in the order of its first run; of several versions the

@@ -136,6 +136,17 @@ class Lack:
     algorithm: str = ""
 
 
+@dataclass(frozen=True)
+class Unpaired:
+    """Seeds at a point with which only the one compared has a run. What failed left no run."""
+
+    point: str
+    #: Who lacks them, and of whose comparison with the base that is.
+    who: str
+    side: str
+    seeds: tuple[int, ...]
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """The rows of a comparison, and what could not be compared."""
@@ -143,8 +154,14 @@ class Comparison:
     base: str
     sides: tuple[str, ...]
     rows: tuple[Row, ...]
-    #: Points of the base that a side has not (by side), as text.
+    #: Points of the base that a side has not, and of a side that the base has not (by side), as
+    #: text.
     missing: Mapping[str, tuple[str, ...]]
+    beyond: Mapping[str, tuple[str, ...]]
+    #: Points that a side has several cells of, of which the newest was taken (by side), as text.
+    several: Mapping[str, tuple[str, ...]]
+    #: Seeds at points of both with which only one side has a run.
+    unpaired: tuple[Unpaired, ...]
     #: Values that only one side has.
     lacking: tuple[Lack, ...]
     #: Where what a metric measures did not come to pass with some seed, of either side.
@@ -212,25 +229,38 @@ def compare(
     metrics_of = metrics if callable(metrics) else lambda _: metrics
     base, *others = sides
     keyed = {name: _by_key(cells, over) for name, cells in sides.items()}
+    several = {
+        name: tuple(_text(of[-1], over) for of in cells.values() if len(of) > 1)
+        for name, cells in keyed.items()
+    }
+    newest = {name: {key: of[-1] for key, of in cells.items()} for name, cells in keyed.items()}
     found: list[Row] = []
     lacking: list[Lack] = []
     never: list[Lack] = []
     missing: dict[str, tuple[str, ...]] = {}
+    beyond: dict[str, tuple[str, ...]] = {}
+    unpaired: list[Unpaired] = []
     compared: dict[tuple[str, Hashable], Cell] = {}
     for name in others:
         absent = []
-        for key, cell in keyed[base].items():
-            other = keyed[name].get(key)
+        for key, cell in newest[base].items():
+            other = newest[name].get(key)
             seeds = common_seeds(cell, other) if other else []
             if other is None or not seeds:
                 absent.append(_text(cell, over))
                 continue
             compared[base, key], compared[name, key] = cell, other
+            for who, own, paired in ((base, cell, other), (name, other, cell)):
+                if lacks := _lacked_seeds(own, paired):
+                    unpaired.append(Unpaired(_text(cell, over), who, name, lacks))
             asked = metrics_of(cell.point.experiment)
             found += _rows(cell, other, asked, name, over, least)
-            for kind, lacks in ((lacking, _is_missing), (never, _is_never)):
-                kind += _lacks(cell, other, seeds, asked, (base, name), over, lacks)
+            for kind, is_lack in ((lacking, _is_missing), (never, _is_never)):
+                kind += _lacks(cell, other, seeds, asked, (base, name), over, is_lack)
         missing[name] = tuple(absent)
+        beyond[name] = tuple(
+            _text(cell, over) for key, cell in newest[name].items() if key not in newest[base]
+        )
     rows = found if each else [_pooled(group) for group in _groups(found)]
     rows = _with_lacks(rows, base, lacking, each)
     if each:
@@ -242,6 +272,9 @@ def compare(
         tuple(others),
         tuple(corrected(rows) if is_whole else rows),
         missing,
+        beyond,
+        several,
+        tuple(unpaired),
         tuple(lacking),
         tuple(never),
         len(compared),
@@ -264,13 +297,27 @@ def pairs(base: Cell, other: Cell, metric: str) -> list[tuple[float, float]]:
     return [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
 
 
-def _by_key(cells: Iterable[Cell], over: Over) -> dict[Hashable, Cell]:
-    """Return cells by what must be the same on both sides."""
+def _lacked_seeds(cell: Cell, other: Cell) -> tuple[int, ...]:
+    """Return the seeds that only the other has; what draws nothing stands for any."""
+    if cell.is_constant or other.is_constant:
+        return ()
+    return tuple(sorted(other.metrics.keys() - cell.metrics.keys()))
+
+
+def _by_key(cells: Iterable[Cell], over: Over) -> dict[Hashable, list[Cell]]:
+    """Return cells by what must be the same on both sides, the newest last."""
+    keyed: dict[Hashable, list[Cell]] = {}
+    for cell in cells:
+        keyed.setdefault(_key(cell, over), []).append(cell)
+    return keyed
+
+
+def _key(cell: Cell, over: Over) -> Hashable:
     if over == "databases":
-        return {(cell.point, cell.algorithm, cell.backend): cell for cell in cells}
+        return cell.point, cell.algorithm, cell.backend
     if over == "backends":
-        return {cell.point: cell for cell in cells}
-    return {(cell.point, cell.backend, cell.engine): cell for cell in cells}
+        return cell.point
+    return cell.point, cell.backend, cell.engine
 
 
 def _text(cell: Cell, over: Over) -> str:
@@ -285,7 +332,7 @@ def _rows(
     over: Over,
     least: float,
 ) -> list[Row]:
-    point, algorithm = _whose(base, over)
+    point, algorithm = _whose(base, other, over)
     is_exact = base.is_deterministic and other.is_deterministic
     rows = []
     for metric in metrics:
@@ -305,11 +352,17 @@ def _rows(
     return rows
 
 
-def _whose(base: Cell, over: Over) -> tuple[tuple[tuple[str, str], ...], str]:
-    """Return a point as rows have it, and the algorithm where it is part of that."""
+def _whose(base: Cell, other: Cell, over: Over) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return a point as rows have it, and the algorithm where it is part of that.
+
+    One database may have to tell it from others by words that the other does not need.
+    """
+    point = base.point.with_more(
+        {name: value for name, value in other.point.told if name not in dict(base.point.told)}
+    )
     if over == "databases":
-        return (*base.point.parameters, ("algorithm", base.algorithm)), base.algorithm
-    return base.point.parameters, ""
+        return (*point.parameters, ("algorithm", base.algorithm)), base.algorithm
+    return point.parameters, ""
 
 
 def _lacks(
@@ -322,7 +375,7 @@ def _lacks(
     lacks: Callable[[str, Mapping[str, float], Mapping[str, float]], bool],
 ) -> list[Lack]:
     """The metrics that a side lacks with some seed; `lacks` is told its values and the other's."""
-    point, algorithm = _whose(base, over)
+    point, algorithm = _whose(base, other, over)
     found = [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
     return [
         Lack(base.point.experiment, point, metric, name, names[1], algorithm)

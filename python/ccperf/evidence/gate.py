@@ -62,13 +62,14 @@ class Judgement:
     lost: tuple[Lack, ...]
     #: The gates that no point has a value for on both sides.
     idle: tuple[Gate, ...]
-    #: How many points of the base a side has not.
+    #: How many points of the base a side has not, and how many runs at the others.
     missing: int
+    runs: int
 
     @property
     def failed(self) -> bool:
         """Whether any gate is broken, or could not be asked about all that the base has."""
-        return bool(self.broken or self.lost or self.idle or self.missing)
+        return bool(self.broken or self.lost or self.idle or self.missing or self.runs)
 
     @property
     def text(self) -> str:
@@ -81,6 +82,8 @@ class Judgement:
             parts.append(f"{counted(len(self.lost), 'value')} of the base lost")
         if self.missing:
             parts.append(f"{counted(self.missing, 'point')} of the base missing")
+        if self.runs:
+            parts.append(f"{counted(self.runs, 'run')} of the base missing at other points")
         return f"{'failed' if self.failed else 'passed'}: {'; '.join(parts)}"
 
 
@@ -105,6 +108,7 @@ def judge(gates: Sequence[Gate], comparison: Comparison, metrics: Collection[str
         ),
         tuple(gate for gate in gates if gate not in checked),
         sum(map(len, comparison.missing.values())),
+        sum(len(lack.seeds) for lack in comparison.unpaired if lack.who == lack.side),
     )
 
 

@@ -214,9 +214,7 @@ def _figure(
 def _base(chosen: Sequence[Cell], base: str) -> str:
     if not base:
         return ""
-    records = [record for cell in chosen for record in cell.records.values()]
-    there = Algorithms([r.row for r in records], dict.fromkeys(r.database for r in records))
-    return there.one(base, "--base")
+    return Algorithms.of(chosen).one(base, "--base")
 
 
 def _following(chosen: Sequence[Cell]) -> dict[str, set[str]]:

@@ -97,13 +97,40 @@ def remarks(
             f" {counted(comparison.cells, 'cell')} (one algorithm at one point): what they say is"
             " exact, for these settings only"
         )
-    for side, points in comparison.missing.items():
+    for side in comparison.sides:
+        for who, points, whose in (
+            (side, comparison.missing[side], comparison.base),
+            (comparison.base, comparison.beyond[side], side),
+        ):
+            if points:
+                some = _first(points)
+                remarks.append(f"{who} has not {counted(len(points), 'point')} of {whose}: {some}")
+    for side, points in comparison.several.items():
         if points:
-            some = "; ".join(points[:3]) + ("; ..." if len(points) > 3 else "")
             remarks.append(
-                f"{side} has not {counted(len(points), 'point')} of {comparison.base}: {some}"
+                f"{side} has results of several engines or settings at"
+                f" {counted(len(points), 'point')}, and the newest are compared: {_first(points)}"
             )
+    remarks += _unpaired(comparison)
     return remarks
+
+
+def _unpaired(comparison: Comparison) -> list[str]:
+    """Who has no run with some seeds of whom."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for lack in comparison.unpaired:
+        whose = comparison.base if lack.who == lack.side else lack.side
+        seeds = ", ".join(map(str, lack.seeds))
+        found.setdefault((lack.who, whose), []).append(f"{lack.point}: {seeds}")
+    return [
+        f"{who} has no run with some seeds of {whose} at {counted(len(ats), 'point')}"
+        f" ({_first(ats)}): only seeds that both have are compared"
+        for (who, whose), ats in found.items()
+    ]
+
+
+def _first(texts: Sequence[str]) -> str:
+    return "; ".join(texts[:3]) + ("; ..." if len(texts) > 3 else "")
 
 
 def lacks(comparison: Comparison) -> list[str]:
@@ -135,7 +162,7 @@ def _by_metric(lacks: Iterable[Lack]) -> dict[tuple[str, str, str], list[str]]:
 
 
 def _some(ats: Sequence[str]) -> str:
-    some = "; ".join(filter(None, ats[:3])) + ("; ..." if len(ats) > 3 else "")
+    some = _first([at for at in ats if at])
     return f" ({some})" if some else ""
 
 
