@@ -14,7 +14,7 @@ import pytest
 import ccperf
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
-from ccperf.evidence import cells, gate, text
+from ccperf.evidence import cells, gate, sweeps, text
 from ccperf.evidence.cells import Cell, Point
 from ccperf.evidence.compare import Comparison, compare, document
 from ccperf.evidence.verdict import effect_text
@@ -59,6 +59,26 @@ def test_points_that_differ_in_a_setting_or_a_backend_say_so(tmp_path: Path) -> 
         (("stop_time", "2s"),),
         (("stop_time", "1s"), ("backend", "ns3")),
     ]
+
+
+def test_a_sweep_draws_each_backend_for_itself(tmp_path: Path) -> None:
+    db = tmp_path / "runs.db"
+    point = ["--cc", "newreno,cubic", "--k", "1,2", "--qdisc", "codel", "--stop-time", "1s"]
+    assert invoke(["run", "aqm", *point, "--db", str(db)]) == 0
+    native = cells.read([db])
+    ns3 = [
+        replace(each, backend="ns3", metrics={seed: {METRIC: 1e3} for seed in each.metrics})
+        for each in native
+    ]
+    both = [*native, *ns3]
+    found, _ = sweeps.sweeps(both, "k", [METRIC], "newreno")
+    assert [name.split("_")[2] for name in found] == ["backend-native", "backend-ns3"]
+    for figure in (*found.values(), sweeps.sweep(both, "k", METRIC, "newreno")):
+        lines = figure.panels[0].series
+        assert [list(line.x) for line in lines] == [[1, 2]] * len(lines)
+        # A factor is over the runs of the same backend.
+        assert list(lines[0].y) == [1, 1]
+        assert all(0.5 < factor < 2 for line in lines for factor in line.y)
 
 
 def test_runs_of_one_label_whose_flows_differ_are_points_of_their_own(tmp_path: Path) -> None:

@@ -20,7 +20,15 @@ from ccperf.scenario.differences import told_apart
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Hashable,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from ccperf.store import RunRow
 
@@ -208,18 +216,27 @@ def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, 
     Points that were run by several backends or engines say by which.
     """
     sides: dict[str, list[Cell]] = {name: [] for name in names}
-    chosen = [cell for cell in cells if cell.algorithm in sides or not names]
-    ran: dict[Point, dict[tuple[str, str], dict[str, str]]] = defaultdict(dict)
-    for cell in chosen:
+    for cell in told_by_maker(cell for cell in cells if cell.algorithm in sides or not names):
+        sides.setdefault(cell.algorithm, []).append(cell)
+    return sides
+
+
+def told_by_maker(
+    cells: Iterable[Cell], place: Callable[[Cell], Hashable] = lambda cell: cell.point
+) -> list[Cell]:
+    """Return cells whose points say which backend or engine ran them, where several ran the same
+    place: the same point, if nothing else is said."""
+    cells = list(cells)
+    ran: dict[Hashable, dict[tuple[str, str], dict[str, str]]] = defaultdict(dict)
+    for cell in cells:
         by = {"backend": cell.backend, "engine": cell.engine[:8]}
-        ran[cell.point][cell.backend, cell.engine] = by
+        ran[place(cell)][cell.backend, cell.engine] = by
     for several in ran.values():
         several.update(zip(several, told_apart([*several.values()]), strict=True))
-    for cell in chosen:
-        fields = ran[cell.point][cell.backend, cell.engine]
-        point = cell.point.with_more(fields)
-        sides.setdefault(cell.algorithm, []).append(replace(cell, point=point))
-    return sides
+    return [
+        replace(cell, point=cell.point.with_more(ran[place(cell)][cell.backend, cell.engine]))
+        for cell in cells
+    ]
 
 
 def by_profile(cells: Iterable[Cell], profiles: Sequence[str]) -> dict[str, list[Cell]]:

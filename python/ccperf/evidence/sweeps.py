@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ccperf import _native
 from ccperf.base.outputs import file_name, several
 from ccperf.errors import UsageError, unknown
+from ccperf.evidence.cells import told_by_maker
 from ccperf.evidence.chosen import Algorithms
 from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
@@ -20,9 +21,9 @@ from ccperf.present.figures.sweep import has_line
 from ccperf.runs.metrics import metric_named
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from ccperf.evidence.cells import Cell, Point
+    from ccperf.evidence.cells import Cell
     from ccperf.present.figures import Figure
 
 #: At the value of the x axis: the mean over seeds, and the half width of its interval. NaN where
@@ -48,6 +49,7 @@ def sweeps(
     only, and `seeds` the seeds, if not all. Raises `UsageError`.
     """
     base = _base(chosen, base)
+    chosen = told_by_maker(chosen, lambda cell: cell.point.experiment)
     follow = _following(chosen)
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in chosen:
@@ -67,7 +69,7 @@ def sweeps(
     left_out = []
     for (experiment, over, *others), members in groups.items():
         for name in metrics or answer(experiment).metrics[:1]:
-            lines = _lines({(c.algorithm, c.point): c.algorithm for c in members}, members, over)
+            lines = _lines(lambda cell: cell.algorithm, members, over)
             found = _values(lines, members, over, name, base)
             if any(map(has_line, found.values())):
                 figure = _figure(name, over, members, lines, found, base)
@@ -96,6 +98,7 @@ def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -
     Raises `UsageError`.
     """
     base = _base(chosen, base)
+    chosen = told_by_maker(chosen, lambda cell: cell.point.experiment)
     there = list(dict.fromkeys(name for cell in chosen for name, _ in cell.point.parameters))
     if parameter not in there:
         raise UsageError("x", unknown("parameter", parameter, there))
@@ -113,8 +116,7 @@ def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -
         words = [cell.algorithm, *(f"{name}={point[name]}" for name in varying if name in point)]
         return " ".join([*([cell.point.experiment] if experiments[1:] else []), *words])
 
-    labels = {(cell.algorithm, cell.point): label(cell) for cell in members}
-    lines = _lines(labels, members, parameter)
+    lines = _lines(label, members, parameter)
     found = _values(lines, members, parameter, metric, base)
     if not found:
         there = sorted({name for c in members for of in c.metrics.values() for name in of})
@@ -123,13 +125,13 @@ def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -
 
 
 def _lines(
-    labels: Mapping[tuple[str, Point], str], members: Sequence[Cell], over: str
+    label: Callable[[Cell], str], members: Sequence[Cell], over: str
 ) -> dict[str, list[Cell]]:
     """The points of each line, in the order in which they were made."""
     lines: dict[str, list[Cell]] = {}
     for cell in members:
         if over in dict(cell.point.parameters):
-            lines.setdefault(labels[cell.algorithm, cell.point], []).append(cell)
+            lines.setdefault(label(cell), []).append(cell)
     return lines
 
 
@@ -295,8 +297,10 @@ def _is_from_or_to_zero(cell: Cell, members: Sequence[Cell], metric: str, base: 
 
 
 def _beside(cell: Cell, members: Sequence[Cell], base: str) -> Cell | None:
-    """The base's runs at the same point."""
-    return next((c for c in members if c.algorithm == base and c.point == cell.point), None)
+    """The base's runs at the same point, made by the same backend and engine."""
+    place = (base, cell.point, cell.backend, cell.engine)
+    beside = (c for c in members if (c.algorithm, c.point, c.backend, c.engine) == place)
+    return next(beside, None)
 
 
 def _quantity(text: str) -> tuple[float, str] | None:
