@@ -119,8 +119,13 @@ def test_every_metric_that_is_looked_at_has_a_direction() -> None:
         assert all(METRICS[name].better for name in kind.metrics)
 
 
-def test_saving_the_file_runs_the_points_again() -> None:
+@pytest.mark.parametrize("saved", ["mine.py", "beta.py"])
+def test_saving_the_file_or_one_that_it_imports_runs_the_points_again(saved: str) -> None:
     assert invoke(["new", "cc", "mine.py"]) == 0
+    if saved == "beta.py":
+        Path("beta.py").write_text("BETA = 0.7\n")
+        edit("beta=0.7", "beta=BETA")
+        edit("import ccperf\n", "import ccperf\nfrom beta import BETA\n")
     process = subprocess.Popen(
         [sys.executable, "-m", "ccperf", "watch", "./mine.py:Mine"],
         stdout=subprocess.PIPE,
@@ -132,7 +137,7 @@ def test_saving_the_file_runs_the_points_again() -> None:
         assert process.stdout
         lines = iter(process.stdout.readline, "")
         assert any(line.startswith("waiting for mine.py") for line in lines)
-        edit("beta=0.7", "beta=0.4")
+        Path(saved).write_text(Path(saved).read_text().replace("0.7", "0.4"))
         assert any(line.startswith("against the version before") for line in lines)
         assert any(line.startswith("waiting for mine.py") for line in lines)
         process.send_signal(signal.SIGINT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -97,6 +98,48 @@ def test_what_python_compiled_before_an_edit_is_not_run(tmp_path: Path) -> None:
     second = get("native").simulate(scenario(name))
     assert not first.equals(second)
     assert list(tmp_path.rglob("*.pyc")) == []
+
+
+def beside(folder: Path, beta: float) -> str:
+    """A class whose parameter comes from a module of a package, by way of a module beside it."""
+    (folder / "parts").mkdir(parents=True, exist_ok=True)
+    (folder / "parts" / "__init__.py").write_text("from .number import BETA\n")
+    (folder / "parts" / "number.py").write_text(f"BETA = {beta}\n")
+    (folder / "helper.py").write_text("import parts\n\nBETA = parts.BETA\n")
+    (folder / "mine.py").write_text(
+        "import random\nimport ccperf\nfrom helper import BETA\n\n"
+        "class Mine(ccperf.CongestionControl):\n"
+        "    def ssthresh(self, tcb, bytes_in_flight):\n"
+        "        return max(int(BETA * bytes_in_flight), 2 * tcb.segment_size)\n"
+    )
+    return f"{folder / 'mine.py'}:Mine"
+
+
+def test_what_a_file_imports_from_beside_it_is_part_of_its_version(tmp_path: Path) -> None:
+    def made(beta: float, folder: str = "one") -> Result:
+        # Within a second and of the same length: what Python has compiled looks up to date.
+        point = Point(scenario(beside(tmp_path / folder, beta)))
+        with Store(tmp_path / "x.db", "a") as store:
+            report = campaign.run([point], store, get("native"), jobs=1)
+            assert report.ok
+            return store.load(report.of_points[0])
+
+    one, other, again, elsewhere = made(0.3), made(0.9), made(0.3), made(0.3, "two")
+    assert one.id == again.id == elsewhere.id != other.id
+    assert one.metrics.flow != other.metrics.flow
+    alone = aimd(tmp_path, 0.3)
+    whole = Path(alone.rpartition(":")[0]).read_bytes()
+    assert Contents().of({alone: ""}) == {alone: hashlib.sha256(whole).hexdigest()}
+
+
+def test_a_module_beside_that_is_edited_before_it_is_loaded_ends_the_campaign(
+    tmp_path: Path,
+) -> None:
+    backend = EditedOnTheWay(lambda: beside(tmp_path, 0.9))
+    with Store(tmp_path / "x.db", "a") as store:
+        report = campaign.run([Point(scenario(beside(tmp_path, 0.3)))], store, backend, jobs=1)
+        assert store.runs() == []
+    assert isinstance(report.changed, ChangedError)
 
 
 def test_a_library_written_to_before_it_is_loaded_ends_the_run(

@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
@@ -122,7 +123,7 @@ def command(
     A few points of one seed are a hint for whoever edits; `ccperf bench` has the answer.
     """
     from ccperf.algorithms import registry
-    from ccperf.algorithms.user_code import names
+    from ccperf.algorithms.user_code import content, names
     from ccperf.base import expression
     from ccperf.store import Store
 
@@ -141,6 +142,9 @@ def command(
     with Store(db, "a") as store:
         before = _former(store, own, kind)
         while True:
+            with suppress(ValueError, OSError):
+                # What it imports from beside it, too, and did: that may come back.
+                files = list(dict.fromkeys((*content.texts(own), *files)))
             stamps = _stamps(files)
             began = time.monotonic()
             found = _values(store, backend, running, kind, own, other)
@@ -163,11 +167,18 @@ def command(
 
 
 def _stamps(files: Sequence[Path]) -> list[tuple[int, int]]:
-    """When each was written, and its size; nothing while an editor has one away."""
-    try:
-        return [((found := path.stat()).st_mtime_ns, found.st_size) for path in files]
-    except OSError:
-        return []
+    """When each was written, and its size; nothing while an editor has the algorithm's away."""
+    stamps = []
+    for path in files:
+        try:
+            found = path.stat()
+        except OSError:
+            if path == files[0]:
+                return []
+            stamps.append((0, 0))
+        else:
+            stamps.append((found.st_mtime_ns, found.st_size))
+    return stamps
 
 
 def _points(kind: registry.Kind, algorithm: str) -> list[Point]:

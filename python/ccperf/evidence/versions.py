@@ -1,6 +1,7 @@
 """Versions of users' algorithms: files that changed between runs under one name.
 
-``mycca.py:MyCca@2503`` is the one whose file's SHA-256 begins so (``sha256sum mycca.py``).
+``mycca.py:MyCca@2503`` is the one whose SHA-256 begins so (``sha256sum mycca.py``, if the file
+imports none from beside it).
 """
 
 from __future__ import annotations

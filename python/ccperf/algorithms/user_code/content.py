@@ -57,8 +57,30 @@ def digest(name: str) -> str:
     """SHA-256 of an algorithm's files. Raises :class:`ValueError` if one is not there."""
     if names.is_ns3_class(name):
         return digest_of_files(with_includes(names.files(name)))
-    content = b"".join(path.read_bytes() for path in names.files(name))
-    return hashlib.sha256(content).hexdigest()
+    return digest_of_texts(texts(name))
+
+
+def texts(name: str, own: bytes | None = None) -> dict[Path, bytes]:
+    """What the files of an algorithm hold, with what its Python file imports from beside it.
+
+    `own` is what the algorithm's own file holds, if that has been read. Raises
+    :class:`ValueError` if a file is not there.
+    """
+    files = names.files(name)
+    if [path.suffix for path in files] != [".py"]:
+        return {path: path.read_bytes() for path in files}
+    from ccperf.algorithms.user_code.beside import with_imports
+
+    (path,) = files
+    text = path.read_bytes() if own is None else own
+    return with_imports(path, text, names.import_root(name, path))
+
+
+def digest_of_texts(texts: Mapping[Path, bytes]) -> str:
+    """SHA-256 of one file as it is, of several with their names."""
+    if len(texts) < 2:
+        return hashlib.sha256(b"".join(texts.values())).hexdigest()
+    return _digest_of_several((path.name, text) for path, text in texts.items())
 
 
 def check(expected: Mapping[str, str]) -> None:
@@ -92,9 +114,12 @@ def folders_of(files: Iterable[Path]) -> list[Path]:
 
 def digest_of_files(files: Iterable[Path]) -> str:
     """SHA-256 of the files' names and contents."""
+    return _digest_of_several((path.name, path.read_bytes()) for path in files)
+
+
+def _digest_of_several(files: Iterable[tuple[str, bytes]]) -> str:
     hash_ = hashlib.sha256()
-    for path in files:
-        content = path.read_bytes()
-        hash_.update(f"{path.name} {len(content)}\n".encode())
+    for name, content in files:
+        hash_.update(f"{name} {len(content)}\n".encode())
         hash_.update(content)
     return hash_.hexdigest()

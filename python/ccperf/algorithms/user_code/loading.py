@@ -14,16 +14,17 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from importlib.machinery import SourceFileLoader
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from ccperf.algorithms.user_code import names
+from ccperf.algorithms.user_code import content, names
 from ccperf.algorithms.user_code.content import ChangedError
 
-#: The text of each Python file that is held, by its path.
+#: The text of each Python file that is held, by its path: those of classes, and those beside them.
 _sources: dict[Path, bytes] = {}
 
 
@@ -32,12 +33,16 @@ class Held:
 
     def __init__(self, expected: Mapping[str, str]) -> None:
         self._files: list[tuple[str, str, Path, int]] = []
+        self._texts: dict[str, dict[Path, bytes]] = {}
         for name, digest in expected.items():
             (path,) = names.files(name)
             file = os.open(path, os.O_RDONLY)
             self._files.append((name, digest, path, file))
             if path.suffix == ".py":
-                _sources[path] = _read(file)
+                self._texts[name] = content.texts(name, _read(file))
+                _sources.update(self._texts[name])
+        if _sources:
+            sys.meta_path.insert(0, _Beside())
         self.check()
 
     def loaded(self) -> None:
@@ -59,8 +64,8 @@ class Held:
         until the run has ended; that another file has taken its place by then does no harm.
         """
         for name, digest, path, file in self._files:
-            content = _sources[path] if path in _sources else _read(file)
-            if hashlib.sha256(content).hexdigest() != digest:
+            texts = self._texts.get(name) or {path: _read(file)}
+            if content.digest_of_texts(texts) != digest:
                 raise ChangedError(name)
 
 
@@ -238,6 +243,22 @@ class _Exactly(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002
         code: CodeType = compile(self._source, self.path, "exec", dont_inherit=True)
         return code
+
+
+class _Beside(MetaPathFinder):
+    """Finds the modules beside a user's file, and gives them the text that is held."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.origin is None or Path(spec.origin) not in _sources:
+            return None
+        spec.loader = _Exactly(fullname, spec.origin, _sources[Path(spec.origin)])
+        return spec
 
 
 def _read(file: int) -> bytes:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib.machinery
 import re
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -308,6 +309,17 @@ def files(name: str) -> list[Path]:
             raise ValueError(f"`{name}`: there is no file {path}")
         found.append(path)
     return found
+
+
+def import_root(name: str, file: Path) -> Path | None:
+    """Where a user's Python file finds what it imports from beside it.
+
+    None if that is where packages are installed: what they import is theirs.
+    """
+    place, _, _ = split(name)
+    depth = 0 if is_path(place) else place.count(".") + (file.name == "__init__.py")
+    root = file.parents[depth]
+    return None if root.resolve() in map(Path, sysconfig.get_paths().values()) else root
 
 
 def split(name: str) -> tuple[str, str, str]:
