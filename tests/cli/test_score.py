@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,8 @@ def test_what_failed_is_said_with_file_and_line(capsys: Captured, tmp_path: Path
     assert json.loads(out)["value"] < 0.1
     assert "mine.py:Mine failed at 0." in err
     assert "(mine.py:4)" in err
+    # Of both sides a run may fail: whose was it, and where?
+    assert re.match(r"failed: mine\.py:Mine at policer \w+=\S+ .*seed=\d+: ", err)
     assert "and 5 runs more" in err
 
 

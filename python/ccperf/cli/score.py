@@ -69,7 +69,9 @@ def command(
     for algorithm in dict.fromkeys(failed.algorithm for failed in found.failures):
         first, *others = [each for each in found.failures if each.algorithm == algorithm]
         more = f" (and {counted(len(others), 'run')} more)" if others else ""
-        note(f"failed: {first.experiment} seed={first.seed}: {first.error}{more}")
+        words = (f"{key}={value}" for key, value in first.point.items())
+        at = " ".join((first.experiment, *words, f"seed={first.seed}"))
+        note(f"failed: {algorithm} at {at}: {first.error}{more}")
     return 1 if found.failures else 0
 
 
