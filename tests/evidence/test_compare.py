@@ -61,6 +61,22 @@ def test_points_that_differ_in_a_setting_or_a_backend_say_so(tmp_path: Path) -> 
     ]
 
 
+def test_two_versions_of_a_backend_are_not_mixed(tmp_path: Path) -> None:
+    db = tmp_path / "runs.db"
+    line = ["--cc", "newreno", "--k", "1", "--qdisc", "codel", "--stop-time", "1s"]
+    assert invoke(["run", "aqm", *line, "--db", str(db)]) == 0
+    (native,) = cells.records(db)
+
+    def made(version: str) -> cells.Record:
+        run = replace(native.row.provenance, backend="ns3", backend_version=version)
+        return replace(native, row=replace(native.row, id=version, provenance=run))
+
+    found = cells.gather(map(made, ("3.44+a", "3.48+b")))
+    assert [list(cell.runs.values()) for cell in found] == [["3.44+a"], ["3.48+b"]]
+    said = [cell.point.text.rpartition(" ")[2] for cell in cells.told_by_maker(found)]
+    assert [text[:13] for text in said] == ["engine=3.44+a", "engine=3.48+b"]
+
+
 def test_a_sweep_draws_each_backend_for_itself(tmp_path: Path) -> None:
     db = tmp_path / "runs.db"
     point = ["--cc", "newreno,cubic", "--k", "1,2", "--qdisc", "codel", "--stop-time", "1s"]

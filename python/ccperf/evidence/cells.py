@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _NOT_OF_THE_POINT = {"cc", "start", "stop", "receiver_stop"}
 #: What the profile of its TCP is called among the parameters of a run.
 PROFILE = "profile"
+#: The backend whose version is that of the engine.
+_OWN = "native"
 #: The attribute of a socket that holds segments back until they are in order.
 RESEQUENCING = "ResequencingTimeout"
 
@@ -93,6 +95,7 @@ class Cell:
     #: With its version (`mycca.py:MyCca@2503`) if there are runs of several.
     algorithm: str
     backend: str
+    #: The sources that simulated; of another backend its version, too.
     engine: str
     #: Seed to metrics; those of flows and links are means, counts are sums.
     metrics: dict[int, dict[str, float]] = field(default_factory=dict)
@@ -154,12 +157,21 @@ def gather(records: Iterable[Record]) -> list[Cell]:
         if (row.id, point.text) in seen:
             continue
         seen.add((row.id, point.text))
-        key = (point, name, row.backend, row.provenance.engine_hash)
+        key = (point, name, row.backend, _engine(row))
         cell = cells.setdefault(key, Cell(*key))
         cell.metrics[row.seed] = dict(record.metrics)
         cell.runs[row.seed] = row.id
         cell.records[row.seed] = record
     return _told_apart(list(cells.values()))
+
+
+def _engine(row: RunRow) -> str:
+    """Return what simulated: the sources of this engine, or another backend's version and these.
+
+    Two of ns-3's releases are as different as two engines.
+    """
+    made = row.provenance
+    return made.engine_hash if row.backend == _OWN else f"{made.backend_version}/{made.engine_hash}"
 
 
 def _told_apart(cells: list[Cell]) -> list[Cell]:
