@@ -322,6 +322,39 @@ def test_acks_beyond_a_hole_are_compressed_as_by_the_kernel(tmp_path: Path) -> N
     assert ours[:22] == kernels[:22]
 
 
+def acknowledged(run: Scenario, on: Backend, path: Path) -> list[tuple[int, str, str]]:
+    """When the receiver acknowledges what, and with which flags."""
+    on.simulate(run, packets=path)
+    with path.open(newline="") as file:
+        return [
+            (int(row["time_ns"]), row["ack"], row["flags"])
+            for row in csv.DictReader(file)
+            if row["link"] == "bottleneck_reverse" and row["event"] == "enqueue"
+        ]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("lost", [[], [5, 12]], ids=["whole", "lost"])
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("size", [15_000, 15_928])
+def test_fins_are_acknowledged_as_by_the_kernel(
+    size: int, count: int, lost: list[int], tmp_path: Path
+) -> None:
+    """By that of the receiver, or before it: each if asked for, what fills a hole, a whole one."""
+    theirs = backend.Linux()
+    if missing := theirs.available():
+        pytest.skip(missing)
+    sides = []
+    for of, on in ((OF_LINUX, get("native")), ({}, theirs)):
+        run = scenario("dumbbell", "TcpCubic", "3s", {"DelAckCount": count, **of}, drop=lost)
+        fields = run.canonical()
+        fields["flows"][0]["application"] = {"bytes": f"{size}B"}
+        run = Scenario.model_validate(fields)
+        sides.append(acknowledged(run, on, tmp_path / f"{len(sides)}.csv"))
+    assert sides[0] == sides[1]
+    assert sides[0][-1][2] == "FIN|ACK"
+
+
 @pytest.mark.kernel
 @pytest.mark.parametrize("loss", [0.01, 0.05])
 @pytest.mark.parametrize("cc", ["TcpCubic", "TcpLinuxReno"])

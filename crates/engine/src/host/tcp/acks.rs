@@ -53,6 +53,9 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// Whether a segment with PSH is not to wait.
     const HEEDS_PUSH: bool = false;
 
+    /// Whether what comes with a FIN waits for that of the application.
+    const AWAITS_ANSWER: bool = false;
+
     fn new(config: &Config) -> Self;
 
     /// The connection is established.
@@ -67,6 +70,12 @@ pub trait AckPolicy: fmt::Debug + Send {
 
     /// A segment with PSH has come.
     fn on_pushed(&mut self) {}
+
+    /// The peer has closed, and the application is to hear of it; `is_filled`: the last hole is.  Returns whether an ACK is due
+    /// before.
+    fn on_fin(&mut self, _is_filled: bool) -> bool {
+        false
+    }
 
     /// A hole is left.
     fn on_gap(&mut self, _tcb: &Tcb, _segment: GapSegment) -> GapAck {

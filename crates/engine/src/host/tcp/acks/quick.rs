@@ -71,6 +71,7 @@ impl AckPolicy for Quick {
     const REPORTS_DUPLICATES: bool = true;
     const COMPRESSES: bool = true;
     const HEEDS_PUSH: bool = true;
+    const AWAITS_ANSWER: bool = true;
 
     fn new(config: &Config) -> Quick {
         Quick {
@@ -122,6 +123,12 @@ impl AckPolicy for Quick {
 
     fn on_pushed(&mut self) {
         self.is_pushed = true;
+    }
+
+    /// As an answer is near, only what may never wait does not, and what is more than a segment (the FIN counts as a byte).
+    fn on_fin(&mut self, is_filled: bool) -> bool {
+        (self.quick, self.is_pushed) = (0, false);
+        is_filled || self.is_always_quick || self.waiting + 1 > self.largest
     }
 
     fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> GapAck {

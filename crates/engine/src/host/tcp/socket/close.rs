@@ -4,6 +4,7 @@ use super::parts::Agreed;
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::reassembly::Reassembly;
 use crate::packet::{Flags, Packet};
@@ -69,13 +70,18 @@ impl<P: Profile> Socket<P> {
             self.state = State::Closing; // both ends close at once
             return;
         }
-        self.on_peer_closed(env);
+        self.on_peer_closed(false, env);
     }
 
-    /// Everything up to the peer's FIN has arrived; a sink has nothing to say and closes, too.
-    pub(super) fn on_peer_closed<E: Environment>(&mut self, env: &mut E) {
+    /// Everything up to the peer's FIN has arrived; a sink has nothing to say and closes, too.  `is_filled`: what was
+    /// lost before the FIN has come.
+    pub(super) fn on_peer_closed<E: Environment>(&mut self, is_filled: bool, env: &mut E) {
         self.state = State::CloseWait;
         if self.receiving.is_sink {
+            let is_new = self.receiving.reassembly.next_rx() > self.receiving.highest_ack_sent;
+            if is_new && self.receiving.acks.on_fin(is_filled) {
+                self.send_ack(env);
+            }
             self.close(env);
         } else {
             self.send_control(Flags::ACK, env);

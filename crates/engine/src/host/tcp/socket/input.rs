@@ -450,13 +450,17 @@ impl<P: Profile> Socket<P> {
             env.readable(in_order);
             self.announce_window(in_order, env);
             if self.receiving.reassembly.finished() && !packet.flags.has(Flags::FIN) {
-                self.on_peer_closed(env);
+                self.on_peer_closed(true, env);
                 return;
             }
         }
         let next = self.receiving.reassembly.next_rx();
-        let is_filled = next > expected + u32::from(packet.payload);
         let has_gap = self.receiving.reassembly.has_gap();
+        let awaits_answer = P::Acks::AWAITS_ANSWER
+            && self.receiving.is_sink
+            && self.state == State::Established
+            && self.receiving.reassembly.finished();
+        let is_filled = next > expected + u32::from(packet.payload) + u32::from(awaits_answer);
         if has_gap || is_filled || self.must_answer_mark() {
             if P::Acks::COMPRESSES && has_gap && self.compresses(env) {
                 return;
@@ -465,7 +469,9 @@ impl<P: Profile> Socket<P> {
             self.send_ack(env);
             return;
         }
-        self.acknowledge_in_order(env);
+        if !awaits_answer {
+            self.acknowledge_in_order(env);
+        }
     }
 
     /// An ACK that waits has room for two blocks and is to report them (Linux's `TCP_SACK_BLOCKS_EXPECTED`).

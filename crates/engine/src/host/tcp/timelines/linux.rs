@@ -1,7 +1,7 @@
 //! The profile `linux`: RACK-TLP (RFC 8985), the timeout, and an episode that is undone (RFC 4015).
 
 use super::loss::TEN_SENT;
-use super::{ESTABLISHED, WITHOUT_SACK, after};
+use super::{ACCEPTED, ESTABLISHED, WITHOUT_SACK, after};
 use crate::host::tcp::bench::play_as;
 use crate::host::tcp::profile::Linux;
 
@@ -288,4 +288,44 @@ fn after_a_silence_the_window_is_the_initial_one_again() {
         500.000001 > . 20001:30001 by 1000 ack 1
     ";
     play_ten(rest);
+}
+
+/// What a kernel did (7.3.4): what fills the last hole is acknowledged before the application hears of the FIN, and closes; and so is
+/// more than a segment, or each if asked for.
+#[test]
+fn a_fin_is_acknowledged_by_that_of_a_sink_unless_an_ack_is_due() {
+    const TWO: &[(&str, &str)] = &[("DelAckCount", "2")];
+    let hole = "
+        100 < F. 1001:1501 ack 1
+        100 > . 1 ack 1 sack 1001:1501
+        110 < . 1:1001 ack 1
+    ";
+    let with_less = "
+        100 < . 1:1001 ack 1
+        100 > . 1 ack 1001
+        110 < F. 1001:1501 ack 1
+    ";
+    let with_whole = "
+        100 < . 1:501 ack 1
+        100 > . 1 ack 501
+        110 < F. 501:1501 ack 1
+    ";
+    let alone = "
+        100 < . 1:1501 ack 1
+        100 > . 1 ack 1501
+        110 < F. 1501 ack 1
+    ";
+    let cases: [(&[_], _, _); 6] = [
+        (TWO, hole, true),
+        (TWO, with_less, false),
+        (&[], with_less, true),
+        (TWO, with_whole, true),
+        (TWO, alone, false),
+        (&[], alone, true),
+    ];
+    for (settings, came, is_apart) in cases {
+        let ack = if is_apart { "110 > . 1 ack 1502" } else { "" };
+        let rest = format!("{came}\n{ack}\n110 > F. 1 ack 1502\n");
+        play(settings, &after(ACCEPTED, &rest));
+    }
 }
