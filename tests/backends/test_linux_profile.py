@@ -244,6 +244,43 @@ def test_what_paths_reorder_is_repaired_as_by_the_kernel(
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("cc", "queue"),
+    [
+        ("TcpCubic", {"type": "CoDelQueueDisc", "attributes": {"UseEcn": "true"}}),
+        ("TcpCubic", {"type": "StepRedQueueDisc", "attributes": {"MarkingThreshold": "15p"}}),
+        ("TcpLinuxReno", {"type": "StepRedQueueDisc", "attributes": {"MarkingThreshold": "15p"}}),
+    ],
+)
+def test_marks_are_answered_as_by_the_kernel(
+    cc: str, queue: dict[str, Any], tmp_path: Path
+) -> None:
+    """RFC 3168: each segment and ACK of 1.4 s with its flags, within a nanosecond. Without PSH,
+    which a write of the kernel's application sets, too."""
+    theirs = backend.Linux()
+    if missing := theirs.available():
+        pytest.skip(missing)
+    times, packets = [], []
+    for tcp, on in ((OF_LINUX, get("native")), ({}, theirs)):
+        marked = scenario("dumbbell", cc, "1400ms", {**tcp, "UseEcn": "On"}).canonical()
+        marked["links"][1]["forward"]["qdisc"] = queue
+        on.simulate(Scenario.model_validate(marked), packets=tmp_path / on.name)
+        with (tmp_path / on.name).open(newline="") as file:
+            passed = [row for row in csv.DictReader(file) if row["event"] == "enqueue"]
+        rows = [
+            *(row for row in passed if row["link"] == "in_forward" and row["payload_bytes"] != "0"),
+            *(row for row in passed if row["link"] == "bottleneck_reverse"),
+        ]
+        times.append([int(row["time_ns"]) for row in rows])
+        packets.append(
+            [(row["seq"], row["ack"], row["ecn"], row["flags"].replace("PSH|", "")) for row in rows]
+        )
+    assert sum("CWR" in flags for *_, flags in packets[0]) > 2
+    assert packets[0] == packets[1]
+    assert times[0] == pytest.approx(times[1], abs=1)
+
+
+@pytest.mark.kernel
 @pytest.mark.parametrize("cc", ["TcpCubic", "TcpNewReno"])
 def test_short_transfers_beside_a_long_one_are_the_kernels(cc: str) -> None:
     """Each segment of 31 flows: SYNs that are dropped, first windows, timeouts of short ones."""

@@ -56,6 +56,9 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// Whether what comes with a FIN waits for that of the application.
     const AWAITS_ANSWER: bool = false;
 
+    /// Whether a first mark is not to wait, nor what says that the peer has heard of it.
+    const HEEDS_MARKS: bool = false;
+
     fn new(config: &Config) -> Self;
 
     /// The connection is established.
@@ -76,6 +79,9 @@ pub trait AckPolicy: fmt::Debug + Send {
     fn on_fin(&mut self, _is_filled: bool) -> bool {
         false
     }
+
+    /// The segment that comes has a mark that the peer does not know of yet, or has been sent again.
+    fn on_mark(&mut self) {}
 
     /// A hole is left.
     fn on_gap(&mut self, _tcb: &Tcb, _segment: GapSegment) -> GapAck {

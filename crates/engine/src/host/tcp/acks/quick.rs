@@ -21,6 +21,8 @@ use crate::packet::SackBlock;
 
 /// So many ACKs are not delayed when data begins to come, or comes again after a silence.
 const MOST_QUICK: u32 = 16;
+/// When a mark comes: the peer's window may be small.
+const MARKED_QUICK: u32 = 2;
 const LEAST_WAIT: Time = Time::from_ms(40);
 /// Segments that the offered window grows by with each segment.
 const GROWTH: u32 = 2;
@@ -56,6 +58,8 @@ pub struct Quick {
     growth_left: i64,
     /// Something with PSH has come since the last ACK.
     is_pushed: bool,
+    /// The segment that comes has a mark, or is what came with none (`tcp_ecn_check_ce`).
+    is_marked: bool,
     last: Time,
     /// What has come twice and is not reported yet.
     duplicate: Option<SackBlock>,
@@ -72,6 +76,7 @@ impl AckPolicy for Quick {
     const COMPRESSES: bool = true;
     const HEEDS_PUSH: bool = true;
     const AWAITS_ANSWER: bool = true;
+    const HEEDS_MARKS: bool = true;
 
     fn new(config: &Config) -> Quick {
         Quick {
@@ -84,6 +89,7 @@ impl AckPolicy for Quick {
             receive_buffer: config.receive_buffer,
             growth_left: 0,
             is_pushed: false,
+            is_marked: false,
             last: Time::ZERO,
             duplicate: None,
             gap: Seq(0),
@@ -102,6 +108,10 @@ impl AckPolicy for Quick {
             self.adapt(tcb);
             self.waiting += bytes;
             held += bytes;
+        }
+        if std::mem::take(&mut self.is_marked) {
+            self.quicken(MARKED_QUICK);
+            self.wait = LEAST_WAIT;
         }
         let room = self.growth_left - i64::from(held);
         if room > 0 {
@@ -129,6 +139,10 @@ impl AckPolicy for Quick {
     fn on_fin(&mut self, is_filled: bool) -> bool {
         (self.quick, self.is_pushed) = (0, false);
         is_filled || self.is_always_quick || self.waiting + 1 > self.largest
+    }
+
+    fn on_mark(&mut self) {
+        self.is_marked = true;
     }
 
     fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> GapAck {
@@ -169,7 +183,7 @@ impl AckPolicy for Quick {
     fn on_duplicate(&mut self, block: SackBlock, next: Seq) {
         self.duplicate = Some(block);
         if block.0 < next {
-            self.quicken();
+            self.quicken(MOST_QUICK);
         }
     }
 
@@ -185,19 +199,19 @@ impl Quick {
         if self.wait.is_zero() {
             self.wait = LEAST_WAIT;
             self.growth_left = growth(self.receive_buffer, self.largest);
-            self.quicken();
+            self.quicken(MOST_QUICK);
         } else if since <= OFTEN {
             self.wait = Time(self.wait.0 / 2) + OFTEN;
         } else if since < self.wait {
             self.wait = Time(self.wait.0 / 2) + since;
         } else if since > self.most {
-            self.quicken();
+            self.quicken(MOST_QUICK);
         }
     }
 
-    fn quicken(&mut self) {
+    fn quicken(&mut self, most: u32) {
         let fit = (self.receive_buffer / 2 / self.largest.max(1)).max(2);
-        self.quick = self.quick.max(fit.min(MOST_QUICK));
+        self.quick = self.quick.max(fit.min(most));
     }
 }
 

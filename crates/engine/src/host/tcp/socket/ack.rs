@@ -109,6 +109,7 @@ impl<P: Profile> Socket<P> {
             self.take_round_trips(packet, old_head);
         }
 
+        self.sending.has_stepped = false;
         self.leave_cwr(ack);
         self.on_ecn_echo(packet, old_head, delivered);
         self.bytes_in_flight();
@@ -120,7 +121,6 @@ impl<P: Profile> Socket<P> {
             self.arm_retransmit(super::RetransmitAction::Data, env);
         }
         if P::STEPS_ONCE_AN_ACK {
-            self.sending.has_stepped = false;
             // SafeACK of RFC 9937 section 5: it goes forward, and nothing more is lost.
             let is_more_lost = self.sending.scoreboard.found_lost() > found_before;
             self.tcb.is_retrans_data_acked = ack > old_head && !is_more_lost;

@@ -3,6 +3,7 @@
 
 use super::{Environment, Socket, State};
 use crate::base::seq::Seq;
+use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::ecn::{Agreement, ECN_SETUP, Echo, Ect, Leaving};
 use crate::host::tcp::ecn_mode::EcnMode;
@@ -65,6 +66,9 @@ impl<P: Profile> Socket<P> {
 impl<P: Profile> Socket<P> {
     /// RFC 3168 section 6.1.3, RFC 8257 section 3.2.
     pub(super) fn note_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if P::Acks::HEEDS_MARKS && !self.tcb.ecn_mode.rules().reads_all {
+            return self.heed_ecn(packet, env);
+        }
         if packet.ecn == Ecn::Ce && self.ecn.ce < packet.seq {
             self.ecn.ce = packet.seq;
             self.tcb.ecn_state = EcnState::CeRcvd;
@@ -80,6 +84,37 @@ impl<P: Profile> Socket<P> {
         {
             self.tcb.ecn_state = EcnState::Idle;
         }
+    }
+
+    /// As Linux does it: CWR ends what earlier marks have asked for, though no ACK has told of them yet.  It, a first mark, and
+    /// a segment without ECT among others, which has been sent again, are acknowledged soon.
+    fn heed_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.payload == 0 || self.tcb.ecn_state == EcnState::Disabled {
+            return;
+        }
+        if packet.flags.has(Flags::CWR) {
+            if self.asks_for_cwr() {
+                self.tcb.ecn_state = EcnState::Idle;
+            }
+            self.receiving.acks.on_pushed();
+        }
+        match packet.ecn {
+            Ecn::Ce => {
+                self.cwnd_event(CaEvent::EcnIsCe, env);
+                if !self.asks_for_cwr() {
+                    self.tcb.ecn_state = EcnState::CeRcvd;
+                    self.receiving.acks.on_mark();
+                }
+            }
+            Ecn::NotEct if self.ecn.has_come => self.receiving.acks.on_mark(),
+            Ecn::NotEct => {}
+            Ecn::Ect0 | Ecn::Ect1 => self.cwnd_event(CaEvent::EcnNoCe, env),
+        }
+        self.ecn.has_come |= packet.ecn != Ecn::NotEct;
+    }
+
+    fn asks_for_cwr(&self) -> bool {
+        matches!(self.tcb.ecn_state, EcnState::CeRcvd | EcnState::SendingEce)
     }
 
     /// An ACK may say that the window is to be reduced.
