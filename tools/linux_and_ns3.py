@@ -516,7 +516,8 @@ def draw(known: Mapping[str, Any]) -> None:
         axis.spines[["top", "right"]].set_visible(False)
     axes[0][0].set_yticks(range(len(names)), names)
     axes[0][0].invert_yaxis()
-    axes[0][0].legend(frameon=False, loc="upper right")
+    marks = axes[0][0].get_legend_handles_labels()
+    figure.legend(*marks, frameon=False, loc="outside lower center", ncols=len(marks[0]))
     figure.savefig(FIGURE, metadata={"Date": None, "Creator": "ccperf"})
 
 
