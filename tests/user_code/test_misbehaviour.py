@@ -137,6 +137,16 @@ def test_c(what: str, tmp_path: Path, compile_c: Callable[[Path], Path]) -> None
             "  def ssthresh(self, t, b): return 2**64",
             r"it returned 18446744073709551616 B, and a window has 0 to 4294967295 B \(in ssthresh",
         ),
+        *(
+            (
+                "import ccperf\nclass Bad(ccperf.CongestionControl):\n" + callback,
+                r"Bad\.cong_avoid would not run when it is called; write it without `yield`",
+            )
+            for callback in (
+                "  def cong_avoid(self, t, n): yield",
+                "  async def cong_avoid(self, t, n): pass",
+            )
+        ),
     ],
 )
 def test_a_class_that_cannot_be_used(source: str, message: str, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -69,6 +70,10 @@ class Held:
                 raise ChangedError(name)
 
 
+#: A call of such a function only makes a generator or a coroutine.
+_DEFERRED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+
+
 def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
     """Make an object of a class, and return its methods that do something.
 
@@ -91,12 +96,19 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
         )
     made = cls(**{attribute: _value(text) for attribute, text in attributes.items()})
     nothing = Callbacks if issubclass(base, Callbacks) else base
-    return {
+    called = {
         method: getattr(made, method)
         for method in methods
         # (What a scheduler classifies by, if it does not say so, is the DSCP.)
         if getattr(cls, method) is not getattr(nothing, method) or method == "classify"
     }
+    for method, function in called.items():
+        if getattr(getattr(function, "__code__", None), "co_flags", 0) & _DEFERRED:
+            raise TypeError(
+                f"{cls.__name__}.{method} would not run when it is called; write it without "
+                "`yield` and `async`"
+            )
+    return called
 
 
 def is_of_kind(kind: str, name: str) -> bool:
