@@ -63,6 +63,13 @@ def test_paths_in_a_scenario_file_start_where_it_is(tmp_path: Path) -> None:
     assert Scenario.from_toml(tmp_path / "s.toml").flows[0].cc.type == f"{tmp_path}/mycca.py:MyCca"
 
 
+def test_a_class_is_looked_for_in_files_of_code_only(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    shutil.copy(EXAMPLES / "python" / "mycca.py", path)
+    with pytest.raises(ValueError, match=r"classes are in Python files \(\.py\) and C\+\+ files"):
+        names.checked(f"{path}:MyCca")
+
+
 def test_the_id_changes_with_the_code_and_only_then(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     shutil.copy(EXAMPLES / "python" / "mycca.py", path)

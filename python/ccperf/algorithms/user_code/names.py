@@ -297,7 +297,7 @@ def files(name: str) -> list[Path]:
 
     Raises :class:`ValueError` if one is not there.
     """
-    place, _, _ = split(name)
+    place, _, cls = split(name)
     found: list[Path] = []
     if place == _IN_KERNEL:
         return found
@@ -307,6 +307,8 @@ def files(name: str) -> list[Path]:
             raise ValueError(f"`{name}`: there is no Python module `{part}` here")
         if not path.is_file():
             raise ValueError(f"`{name}`: there is no file {path}")
+        if cls and is_path(part) and not part.endswith((".py", ".c", *CPP_SUFFIXES)):
+            raise ValueError(f"`{name}`: classes are in Python files (.py) and C++ files (.cc)")
         found.append(path)
     return found
 
