@@ -6,7 +6,7 @@ mod windowed;
 
 use std::fmt;
 
-pub use deliveries::{DeliveryTimes, RoundTrip};
+pub use deliveries::{DeliveryTimes, RoundTrip, by_clock};
 pub use mean_deviation::MeanDeviation;
 pub use windowed::Windowed;
 

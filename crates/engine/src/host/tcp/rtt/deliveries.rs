@@ -10,6 +10,11 @@ use crate::host::tcp::scoreboard::Segment;
 /// The clock's step, in ns.
 const US: u64 = 1000;
 
+/// The time since something left.
+pub fn by_clock(left: Time, now: Time) -> Time {
+    Time((now.0 / US - left.0 / US) * US)
+}
+
 /// Of one ACK; times are those at which segments left.
 #[derive(Debug, Default)]
 pub struct DeliveryTimes {
@@ -60,7 +65,7 @@ impl DeliveryTimes {
     pub fn take(&mut self, now: Time, of_echo: Option<Time>) -> RoundTrip {
         let DeliveryTimes { acked, has_acked, has_repeated, sacked } = std::mem::take(self);
         let acked = acked.filter(|_| !has_repeated);
-        let since = |left: Time| Time((now.0 / US - left.0 / US) * US);
+        let since = |left| by_clock(left, now);
         let [first, last] = [0, 1].map(|i| acked.map(|times| since(times[i])));
         let [sacked, last_sacked] = [0, 1].map(|i| sacked.map(|sacked| since(sacked[i].1)));
         let of_echo = of_echo.filter(|_| has_acked);

@@ -6,7 +6,7 @@ use crate::base::ring::Ring;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
-use crate::host::tcp::rtt::{RoundTrip, RttEstimation};
+use crate::host::tcp::rtt::{RoundTrip, RttEstimation, by_clock};
 use crate::host::tcp::scoreboard::{Scoreboard, Segment};
 use crate::host::tcp::tcb::Tcb;
 
@@ -184,8 +184,13 @@ impl<R: RttEstimation> RoundTrips<R> {
         scoreboard: &Scoreboard,
         tcb: &mut Tcb,
     ) {
+        let now = tcb.now;
         if let Some(acked) = self.acked(ack, scoreboard) {
-            self.sample(ack, acked.map(|sent| sent.rtt(of_echo, tcb.now)), tcb);
+            let rtt = |sent: Sent| match R::OF_DELIVERIES && !sent.retransmitted {
+                true => Some(by_clock(sent.time, now)), // of a SYN
+                false => sent.rtt(of_echo, now),
+            };
+            self.sample(ack, acked.map(rtt), tcb);
         }
     }
 

@@ -392,3 +392,16 @@ fn a_first_mark_and_cwr_are_acknowledged_at_once() {
     segment(31, ".", "ect0", None);
     play(&[("UseEcn", "On"), ("RcvBufSize", "50000"), ("DelAckCount", "2")], &timeline);
 }
+
+/// Its timestamps say 50 ms.
+#[test]
+fn the_round_trip_of_a_syn_is_by_the_clock_too() {
+    play(
+        &[("Timestamp", "true")],
+        "10.3 connect
+         10.3 > S 0 sackok ts 10 0
+         60.9 < S. 0 ack 1 sackok ts 100 10
+         60.9 > . 1 ack 1 ts 60 100
+         60.9 ? srtt 50.6",
+    );
+}
