@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from ccperf.errors import CcperfError
 from ccperf.store import Store
 from user_scenarios import HEAVY, environment
 
@@ -77,8 +80,24 @@ def _used_by_children() -> float:
 
 
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    wait_until(path.exists, process)
+
+
+def wait_for_a_run(path: Path, process: subprocess.Popen[str]) -> None:
+    """Until the database has one: its file is there before anything is made, and no database
+    at first."""
+
+    def has_a_run() -> bool:
+        with suppress(CcperfError), Store(path, "r") as store:
+            return bool(store.ids())
+        return False
+
+    wait_until(has_a_run, process)
+
+
+def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 60
-    while not path.exists():
+    while not is_so():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -213,8 +232,7 @@ def test_the_other_algorithms_are_not_begun(tmp_path: Path) -> None:
     """It stopped the first one only, and went on with the others for minutes."""
     words = ["--cc", "cubic,bbr,vegas", "--seed", "1..60", "--db", "x.db", "-j", "1"]
     process = start(tmp_path, "run", "loss_resilience", *words)
-    wait_for(tmp_path / "x.db", process)
-    time.sleep(0.3)
+    wait_for_a_run(tmp_path / "x.db", process)
     seconds, status, err = interrupt(process)
     assert status == 130
     assert seconds < soon()
@@ -226,8 +244,7 @@ def test_the_other_algorithms_are_not_begun(tmp_path: Path) -> None:
 
 def test_bench_ends_with_the_same_status(tmp_path: Path) -> None:
     process = start(tmp_path, "bench", "cubic,bbr", "--db", "x.db", "-j", "1")
-    wait_for(tmp_path / "x.db", process)
-    time.sleep(0.5)
+    wait_for_a_run(tmp_path / "x.db", process)
     seconds, status, err = interrupt(process)
     assert status == 130
     assert seconds < soon()
