@@ -64,10 +64,10 @@ def test_beside_cubic_rates_are_those_of_the_coupled_laws() -> None:
     after a reduction makes the next, has W = (1 + sqrt(3)) / p_L (a test of `prague.rs`). So the
     ratio of rates is (1 + sqrt(3)) / (2 sqrt(3 / 2)) = 1.12 times that of round trips, C over L.
     Above 50 ms CUBIC is not Reno-friendly; below 20 ms Prague takes its round trip for a longer
-    one. CUBIC has some ten reductions in a run, so that one run is up to 0.5 off, and the three of
-    one round trip up to 0.3.
+    one. CUBIC has some ten reductions in a run, so that one run is up to 0.5 off, three of one
+    round trip up to 0.3, and the mean of all 0.03. Why it is above 1 the next but one shows.
     """
-    pairs = [ratio(f"{rtt}ms", seed) for rtt in (20, 25, 35, 50) for seed in (1, 2, 3)]
+    pairs = [ratio(f"{rtt}ms", seed) for rtt in (20, 25, 35, 50) for seed in range(1, 10)]
     law = (1 + math.sqrt(3)) / (2 * math.sqrt(1.5))
     assert np.mean([rates * trips / law for rates, trips in pairs]) == pytest.approx(1, abs=0.2)
 
