@@ -42,7 +42,7 @@ class Held:
             if path.suffix == ".py":
                 self._texts[name] = content.texts(name, _read(file))
                 _sources.update(self._texts[name])
-        if _sources:
+        if _sources and not any(isinstance(finder, _Beside) for finder in sys.meta_path):
             sys.meta_path.insert(0, _Beside())
         self.check()
 

@@ -56,9 +56,6 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// Whether what comes with a FIN waits for that of the application.
     const AWAITS_ANSWER: bool = false;
 
-    /// Whether a first mark is not to wait, nor what says that the peer has heard of it.
-    const HEEDS_MARKS: bool = false;
-
     fn new(config: &Config) -> Self;
 
     /// The connection is established.
@@ -71,7 +68,7 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// It came in order, and leaves no hole.  Returns how long its ACK may wait; `None`: not at all.
     fn on_data(&mut self, tcb: &Tcb) -> Option<Time>;
 
-    /// A segment with PSH has come.
+    /// A segment that is not to wait has come: with PSH, or CWR.
     fn on_pushed(&mut self) {}
 
     /// The peer has closed, and the application is to hear of it; `is_filled`: the last hole is.  Returns whether an ACK is due

@@ -72,6 +72,10 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// section 4.3): paths reorder.
     const HEARS_LATE_TIMESTAMPS: bool = false;
 
+    /// Whether CWR ends the echo of marks of which no ACK has told yet, and is acknowledged soon, as are a first mark and what
+    /// is sent again without ECT.
+    const CWR_ENDS_ECHO: bool = false;
+
     /// Whether each partial ACK restarts the retransmission timer, or the first alone (RFC 6582 section 4).
     const PARTIAL_ACKS_RESTART_RTO: bool = false;
 

@@ -46,6 +46,13 @@ pub enum EcnState {
     CwrSent,
 }
 
+impl EcnState {
+    /// A mark has come, and the peer has not said CWR.
+    pub fn is_echoing(self) -> bool {
+        matches!(self, EcnState::CeRcvd | EcnState::SendingEce)
+    }
+}
+
 /// TCP control block: what ns-3's `TcpSocketState` holds.  Windows and sizes are bytes.
 #[derive(Clone, Debug)]
 pub struct Tcb {

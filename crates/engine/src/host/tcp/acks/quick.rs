@@ -76,7 +76,6 @@ impl AckPolicy for Quick {
     const COMPRESSES: bool = true;
     const HEEDS_PUSH: bool = true;
     const AWAITS_ANSWER: bool = true;
-    const HEEDS_MARKS: bool = true;
 
     fn new(config: &Config) -> Quick {
         Quick {

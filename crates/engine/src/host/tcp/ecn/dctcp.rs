@@ -29,7 +29,7 @@ impl PreciseEcho {
             }
             CaEvent::EcnNoCe => {
                 let early = self.on_segment(tcb, false);
-                if matches!(tcb.ecn_state, EcnState::CeRcvd | EcnState::SendingEce) {
+                if tcb.ecn_state.is_echoing() {
                     tcb.ecn_state = EcnState::Idle;
                 }
                 early

@@ -66,7 +66,7 @@ impl<P: Profile> Socket<P> {
 impl<P: Profile> Socket<P> {
     /// RFC 3168 section 6.1.3, RFC 8257 section 3.2.
     pub(super) fn note_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if P::Acks::HEEDS_MARKS && !self.tcb.ecn_mode.rules().reads_all {
+        if P::CWR_ENDS_ECHO && !self.tcb.ecn_mode.rules().reads_all {
             return self.heed_ecn(packet, env);
         }
         if packet.ecn == Ecn::Ce && self.ecn.ce < packet.seq {
@@ -93,7 +93,7 @@ impl<P: Profile> Socket<P> {
             return;
         }
         if packet.flags.has(Flags::CWR) {
-            if self.asks_for_cwr() {
+            if self.tcb.ecn_state.is_echoing() {
                 self.tcb.ecn_state = EcnState::Idle;
             }
             self.receiving.acks.on_pushed();
@@ -101,20 +101,16 @@ impl<P: Profile> Socket<P> {
         match packet.ecn {
             Ecn::Ce => {
                 self.cwnd_event(CaEvent::EcnIsCe, env);
-                if !self.asks_for_cwr() {
+                if !self.tcb.ecn_state.is_echoing() {
                     self.tcb.ecn_state = EcnState::CeRcvd;
                     self.receiving.acks.on_mark();
                 }
             }
-            Ecn::NotEct if self.ecn.has_come => self.receiving.acks.on_mark(),
+            Ecn::NotEct if self.ecn.has_ect => self.receiving.acks.on_mark(),
             Ecn::NotEct => {}
             Ecn::Ect0 | Ecn::Ect1 => self.cwnd_event(CaEvent::EcnNoCe, env),
         }
-        self.ecn.has_come |= packet.ecn != Ecn::NotEct;
-    }
-
-    fn asks_for_cwr(&self) -> bool {
-        matches!(self.tcb.ecn_state, EcnState::CeRcvd | EcnState::SendingEce)
+        self.ecn.has_ect |= packet.ecn != Ecn::NotEct;
     }
 
     /// An ACK may say that the window is to be reduced.

@@ -361,7 +361,7 @@ impl<P: Profile> Socket<P> {
 
     /// An ACK that echoes congestion if there is any to echo (RFC 3168 section 6.1.3).
     pub(super) fn send_ack<E: Environment>(&mut self, env: &mut E) {
-        if matches!(self.tcb.ecn_state, EcnState::CeRcvd | EcnState::SendingEce) {
+        if self.tcb.ecn_state.is_echoing() {
             self.send_control(Flags::ACK.with(Flags::ECE), env);
             self.tcb.ecn_state = EcnState::SendingEce;
         } else {

@@ -259,7 +259,7 @@ pub(super) struct EcnMarks {
     /// The last sequence number of a CE mark received.
     pub ce: Seq,
     /// A segment with ECT or CE has come.
-    pub has_come: bool,
+    pub has_ect: bool,
     /// The SYN that was accepted asked for ECN.
     pub peer_asks: bool,
     pub feedbacks: Feedbacks,

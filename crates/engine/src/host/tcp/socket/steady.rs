@@ -74,7 +74,7 @@ impl<P: Profile> Socket<P> {
     /// The headers of such a segment say nothing new but of time and of the peer's window.
     #[inline(always)]
     fn take_headers<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if P::Acks::HEEDS_MARKS || packet.ecn != Ecn::NotEct {
+        if P::CWR_ENDS_ECHO || packet.ecn != Ecn::NotEct {
             self.note_ecn(packet, env);
         }
         if self.agreed.timestamps {
