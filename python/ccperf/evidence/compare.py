@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
     from ccperf.evidence.verdict import Size, Verdict
     from ccperf.present.notebook import Plot
-    from ccperf.runs.metrics import Better
+    from ccperf.runs.metrics import Better, Metric
 
 #: What sides are.
 Over: TypeAlias = Literal["algorithms", "databases", "backends"]
@@ -253,10 +253,13 @@ def compare(
             for who, own, paired in ((base, cell, other), (name, other, cell)):
                 if lacks := _lacked_seeds(own, paired):
                     unpaired.append(Unpaired(_text(cell, over), who, name, lacks))
-            asked = metrics_of(cell.point.experiment)
-            found += _rows(cell, other, asked, name, over, least)
-            for kind, is_lack in ((lacking, _is_missing), (never, _is_never)):
-                kind += _lacks(cell, other, seeds, asked, (base, name), over, is_lack)
+            pair = _pair(cell, other, seeds, name, over)
+            asked = {each: named(each) for each in metrics_of(cell.point.experiment)}
+            found += _rows(pair, asked, least)
+            lacking += _lacks(pair, asked, base, _is_missing)
+            # Few metrics measure what need not come to pass.
+            may_never = {each: of for each, of in asked.items() if of and of.asked_with}
+            never += _lacks(pair, may_never, base, _is_never)
         missing[name] = tuple(absent)
         beyond[name] = tuple(
             _text(cell, over) for key, cell in newest[name].items() if key not in newest[base]
@@ -293,8 +296,15 @@ def common_seeds(one: Cell, other: Cell) -> list[int]:
 
 def pairs(base: Cell, other: Cell, metric: str) -> list[tuple[float, float]]:
     """Return the values of both with each seed with which both have one."""
-    values = [(base.at(seed) or {}, other.at(seed) or {}) for seed in common_seeds(base, other)]
+    values = _together(base, other, common_seeds(base, other))
     return [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
+
+
+def _together(
+    base: Cell, other: Cell, seeds: Iterable[int]
+) -> list[tuple[Mapping[str, float], Mapping[str, float]]]:
+    """Return the metrics of both by seed."""
+    return [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
 
 
 def _lacked_seeds(cell: Cell, other: Cell) -> tuple[int, ...]:
@@ -324,31 +334,42 @@ def _text(cell: Cell, over: Over) -> str:
     return f"{cell.point.text} {cell.algorithm}" if over == "databases" else cell.point.text
 
 
-def _rows(
-    base: Cell,
-    other: Cell,
-    metrics: Iterable[str],
-    name: str,
-    over: Over,
-    least: float,
-) -> list[Row]:
+@dataclass(frozen=True)
+class _Pair:
+    """Two cells at one point, as rows call them."""
+
+    experiment: str
+    point: tuple[tuple[str, str], ...]
+    side: str
+    algorithm: str
+    #: Whether a seed changes nothing on either side.
+    is_exact: bool
+    #: The metrics of both, by seed.
+    values: list[tuple[Mapping[str, float], Mapping[str, float]]]
+
+
+def _pair(base: Cell, other: Cell, seeds: Iterable[int], side: str, over: Over) -> _Pair:
     point, algorithm = _whose(base, other, over)
     is_exact = base.is_deterministic and other.is_deterministic
+    values = _together(base, other, seeds)
+    return _Pair(base.point.experiment, point, side, algorithm, is_exact, values)
+
+
+def _rows(pair: _Pair, metrics: Mapping[str, Metric | None], least: float) -> list[Row]:
     rows = []
-    for metric in metrics:
-        both = pairs(base, other, metric)
-        definition = named(metric)
-        if not both or definition is None:
+    for name, metric in metrics.items():
+        both = [(a[name], b[name]) for a, b in pair.values if name in a and name in b]
+        if not both or metric is None:
             continue
         found = difference(
             [a for a, _ in both],
             [b for _, b in both],
-            definition.effect,
-            point=point,
+            metric.effect,
+            point=pair.point,
             least=least,
-            is_exact=is_exact,
+            is_exact=pair.is_exact,
         )
-        rows.append(Row(base.point.experiment, metric, name, (found,), least, algorithm))
+        rows.append(Row(pair.experiment, name, pair.side, (found,), least, pair.algorithm))
     return rows
 
 
@@ -366,22 +387,18 @@ def _whose(base: Cell, other: Cell, over: Over) -> tuple[tuple[tuple[str, str], 
 
 
 def _lacks(
-    base: Cell,
-    other: Cell,
-    seeds: Sequence[int],
-    metrics: Iterable[str],
-    names: tuple[str, str],
-    over: Over,
+    pair: _Pair,
+    metrics: Mapping[str, Metric | None],
+    base: str,
     lacks: Callable[[str, Mapping[str, float], Mapping[str, float]], bool],
 ) -> list[Lack]:
     """The metrics that a side lacks with some seed; `lacks` is told its values and the other's."""
-    point, algorithm = _whose(base, other, over)
-    found = [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
+    both = ((base, pair.values), (pair.side, [values[::-1] for values in pair.values]))
     return [
-        Lack(base.point.experiment, point, metric, name, names[1], algorithm)
+        Lack(pair.experiment, pair.point, metric, who, pair.side, pair.algorithm)
         for metric in metrics
-        for name, pairs in zip(names, (found, [pair[::-1] for pair in found]), strict=True)
-        if any(lacks(metric, own, others) for own, others in pairs)
+        for who, values in both
+        if any(lacks(metric, own, others) for own, others in values)
     ]
 
 
