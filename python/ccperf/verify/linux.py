@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import operator
 import tempfile
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -117,11 +118,14 @@ def _sent(path: Path, scenario: Scenario) -> dict[str, list[Segment]]:
         if flow["transport"] == "TCP"
     }
     found: dict[str, list[Segment]] = {}
+    wanted = ("time_ns", "link", "event", "flow", "seq", "payload_bytes")
     with path.open(newline="") as file:
-        for row in csv.DictReader(file):
-            flow, payload = row["flow"], int(row["payload_bytes"])
-            if row["event"] == "enqueue" and row["link"] == first.get(flow) and payload:
-                sent = Segment(int(row["time_ns"]), int(row["seq"]), payload)
+        of = operator.itemgetter(*map(next(csv.reader(file)).index, wanted))
+        # Two rows of three are of other events.
+        for row in csv.reader(line for line in file if ",enqueue," in line):
+            time_ns, link, event, flow, seq, payload = of(row)
+            if event == "enqueue" and link == first.get(flow) and payload != "0":
+                sent = Segment(int(time_ns), int(seq), int(payload))
                 found.setdefault(flow, []).append(sent)
     return found
 
