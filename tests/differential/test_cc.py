@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -256,19 +257,30 @@ class Script:
         self.now += number(10**12) if r.random() < 0.7 else 0
         rtt = number(10**11) + 1000
         self.min_rtt = min(rtt, self.min_rtt or rtt)
-        sequence = [f"{name}={number(2**32)}" for name in ("last_acked_seq", "next_tx_seq")]
-        stamps = [f"{name}={number(2**32) - 1}" for name in ("rcv_timestamp", "rcv_timestamp_echo")]
-        calls: list[tuple[object, ...]] = [
-            ("tcb", f"cwnd={max(self.mss, number(2**32) - 1)}"),
-            ("tcb", f"ssthresh={number(2**32) - 1}", f"bytes_in_flight={number(2**32) - 1}"),
-            ("tcb", *sequence, f"high_tx_mark={number(2**32)}", *stamps),
-            ("tcb", f"srtt={rtt}", f"last_rtt={rtt}", f"min_rtt={self.min_rtt}"),
-            ("set_state", r.randrange(5)),
-            ("ssthresh", number(2**32) - 1),
-            ("cwnd_event", r.choice([TX_START, *range(COMPLETE_CWR, NON_DELAYED_ACK + 1)])),
+        numbers = ("last_acked_seq", "next_tx_seq", "high_tx_mark")
+        stamps = ("rcv_timestamp", "rcv_timestamp_echo")
+        # Values are drawn for the call that is drawn alone.
+        calls: list[Callable[[], tuple[object, ...]]] = [
+            lambda: ("tcb", f"cwnd={max(self.mss, number(2**32) - 1)}"),
+            lambda: (
+                "tcb",
+                f"ssthresh={number(2**32) - 1}",
+                f"bytes_in_flight={number(2**32) - 1}",
+            ),
+            lambda: (
+                "tcb",
+                *(f"{name}={number(2**32)}" for name in numbers),
+                *(f"{name}={number(2**32) - 1}" for name in stamps),
+            ),
+            lambda: ("tcb", f"srtt={rtt}", f"last_rtt={rtt}", f"min_rtt={self.min_rtt}"),
+            lambda: ("set_state", r.randrange(5)),
+            lambda: ("ssthresh", number(2**32) - 1),
+            lambda: (
+                "cwnd_event",
+                r.choice([TX_START, *range(COMPLETE_CWR, NON_DELAYED_ACK + 1)]),
+            ),
+            *[lambda: ("pkts_acked", number(5000), r.choice([rtt, self.min_rtt]))] * 3,
         ]
-        for _ in range(3):
-            calls.append(("pkts_acked", number(5000), r.choice([rtt, self.min_rtt])))
         if self.has_cong_control:
             self.delivered += number(10**7)
             self.call(
@@ -283,8 +295,8 @@ class Script:
                 f"acked_sacked={number(10**7) - 1}",
             )
         else:
-            calls += [("cong_avoid", number(5000) - r.randint(0, 1))] * 4
-        name, *arguments = r.choice(calls)
+            calls += [lambda: ("cong_avoid", number(5000) - r.randint(0, 1))] * 4
+        name, *arguments = r.choice(calls)()
         self.call(str(name), *arguments)
         if name in ("ssthresh", "cong_avoid"):
             self.call("tcb", f"cwnd=+{self.mss}", "ssthresh=$")
