@@ -26,13 +26,13 @@ def kills() -> ModuleType:
 @pytest.mark.slow
 def test_nothing_finished_is_lost_and_nothing_half_looks_whole() -> None:
     pytest.importorskip("jinja2")
-    kills().kill(10, drawn_seed())
+    tool = kills()
+    tool.kill(10, drawn_seed(), [what for what in tool.there() if what != tool.LINUX])
 
 
 @pytest.mark.slow
 @pytest.mark.kernel
 @pytest.mark.usefixtures("linux_kernel")
 def test_no_kernel_outlives_its_campaign_and_no_finished_run_is_lost() -> None:
-    said: list[str] = []
-    kills().kill(3, drawn_seed(), said.append, "Linux")
-    assert [line.partition(",")[0] for line in said] == ["bench with Linux: 3 kills"]
+    tool = kills()
+    tool.kill(5, drawn_seed(), [tool.LINUX])

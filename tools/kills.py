@@ -32,7 +32,8 @@ from ccperf.store.check import check
 
 #: 24 short runs.
 BENCH = ["bench", "cubic,bbr", "--experiments", "aqm", "--stop-time", "1s", "--no-site"]
-
+#: The name of those runs, each a Linux kernel of its own.
+LINUX = "bench with Linux"
 
 #: What a killed command has started is to end within so many seconds.
 PATIENCE_S = 60
@@ -206,18 +207,75 @@ def attack(target: Target, kills: int, longest: float, draw: random.Random) -> i
     return ends
 
 
-def _on_linux(folder: Path) -> tuple[Target, float]:
+def _bench(root: Path, expected: dict[str, str]) -> tuple[Target, float]:
+    seconds = finish(root, [*BENCH, "--db", "y.db"])
+    assert expected == contents(root / "y.db")
+    return Bench(root / "bench", expected), seconds
+
+
+def _on_linux(root: Path, _: dict[str, str]) -> tuple[Target, float]:
     """The runs of `bench` once more, each a kernel of its own."""
-    folder.mkdir()
-    target = Bench(folder, {}, "--backend", "linux")
-    seconds = finish(folder, target.words)
-    target.expected = contents(folder / "x.db")
+    target = Bench(root / "bench with Linux", {}, "--backend", "linux")
+    seconds = finish(target.folder, target.words)
+    target.expected = contents(target.folder / "x.db")
     target.clear()
     return target, seconds
 
 
-def kill(kills: int, seed: int, say: Callable[[str], None] = print, only: str = "") -> None:
-    """Attack what has `only` in its name, each equally often.
+def _on_dask(root: Path, expected: dict[str, str]) -> tuple[Target, float]:
+    target = Bench(root / "bench on Dask", expected, "--on", "dask", "--jobs", "2")
+    seconds = finish(target.folder, target.words)
+    target.clear()
+    return target, seconds
+
+
+def _written(folder: Path, words: Sequence[str], last: str = "") -> tuple[Target, float]:
+    words = [*words, "--db", "../x.db", "-o", "out"]
+    seconds = finish(folder, words)
+    target = Written(folder, words, files(folder / "out"), last)
+    target.clear()
+    return target, seconds
+
+
+def _site(root: Path, _: dict[str, str]) -> tuple[Target, float]:
+    return _written(root / "site", ["site", "build"], "index.html")
+
+
+def _export(root: Path, _: dict[str, str]) -> tuple[Target, float]:
+    return _written(root / "export", ["export", "--format", "csv", "--series"])
+
+
+def _compare(root: Path, _: dict[str, str]) -> tuple[Target, float]:
+    folder = root / "compare"
+    words = ["compare", "cubic", "bbr", "--db", "../x.db", "--each"]
+    seconds = finish(folder, words)
+    return Read(folder, words, root / "x.db", (folder / "said").read_bytes()), seconds
+
+
+#: What is attacked, by its name: each makes it in a folder of this name, beside a database `x.db`
+#: of the runs that are expected, and says how long that took undisturbed.
+TARGETS: dict[str, Callable[[Path, dict[str, str]], tuple[Target, float]]] = {
+    "bench": _bench,
+    LINUX: _on_linux,
+    "bench on Dask": _on_dask,
+    "site": _site,
+    "export": _export,
+    "compare": _compare,
+}
+
+
+def there() -> list[str]:
+    """What can be attacked on this machine."""
+    absent = set()
+    if backends.get("linux").available():
+        absent.add(LINUX)
+    if not find_spec("distributed"):
+        absent.add("bench on Dask")
+    return [what for what in TARGETS if what not in absent]
+
+
+def kill(kills: int, seed: int, chosen: Sequence[str], say: Callable[[str], None] = print) -> None:
+    """Attack what is chosen, each equally often.
 
     Raises:
         AssertionError: if something is lost, half made, or outlives its command.
@@ -226,38 +284,11 @@ def kill(kills: int, seed: int, say: Callable[[str], None] = print, only: str = 
     with tempfile.TemporaryDirectory(prefix="ccperf-kills-") as name:
         root = Path(name)
         finish(root, [*BENCH, "--db", "x.db"])
-        seconds = finish(root, [*BENCH, "--db", "y.db"])
         expected = contents(root / "x.db")
-        assert expected == contents(root / "y.db")
-        targets: dict[str, tuple[Target, float]] = {}
-        (root / "bench").mkdir()
-        targets["bench"] = (Bench(root / "bench", expected), seconds)
-        if not backends.get("linux").available():
-            targets["bench with Linux"] = _on_linux(root / "linux")
-        if find_spec("distributed"):
-            (root / "dask").mkdir()
-            on_dask = Bench(root / "dask", expected, "--on", "dask", "--jobs", "2")
-            targets["bench on Dask"] = (on_dask, finish(root / "dask", on_dask.words))
-            on_dask.clear()
-        for what, words, last in (
-            ("site", ["site", "build"], "index.html"),
-            ("export", ["export", "--format", "csv", "--series"], ""),
-        ):
-            folder = root / what
-            folder.mkdir()
-            words = [*words, "--db", "../x.db", "-o", "out"]
-            seconds = finish(folder, words)
-            written = Written(folder, words, files(folder / "out"), last)
-            written.clear()
-            targets[what] = (written, seconds)
-        (root / "compare").mkdir()
-        words = ["compare", "cubic", "bbr", "--db", "../x.db", "--each"]
-        seconds = finish(root / "compare", words)
-        said = (root / "compare" / "said").read_bytes()
-        targets["compare"] = (Read(root / "compare", words, root / "x.db", said), seconds)
-        targets = {what: target for what, target in targets.items() if only in what}
-        for position, (what, (target, seconds)) in enumerate(targets.items()):
-            count = len(range(position, kills, len(targets)))
+        for position, what in enumerate(chosen):
+            (root / what).mkdir()
+            target, seconds = TARGETS[what](root, expected)
+            count = len(range(position, kills, len(chosen)))
             ends = attack(target, count, seconds, draw)
             say(f"{what}: {count} kills, {ends} of them after its end; nothing lost, nothing half")
 
@@ -269,7 +300,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="what to kill: a part of its name, as Linux")
     asked = parser.parse_args()
     print(f"seed {asked.seed}", flush=True)
-    kill(asked.kills, asked.seed, lambda text: print(text, flush=True), asked.only)
+    chosen = [what for what in there() if asked.only in what]
+    kill(asked.kills, asked.seed, chosen, lambda text: print(text, flush=True))
 
 
 if __name__ == "__main__":
