@@ -23,7 +23,6 @@ WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
 
 GUEST := python/ccperf/data/guest
-GUEST_TARGET := x86_64-unknown-linux-gnu
 
 .DEFAULT_GOAL := help
 .PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs docs-site perf verify record releases coverage wasm guest wheel sbom reproducible lock clean
@@ -245,13 +244,14 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.tools
 	  : > $@; \
 	fi
 
-# Static, because in the kernel there are no libraries. An empty file, as above, where no kernel could run.
+# Static, because in the kernel there are no libraries: it alone, so that what it links is as the binding has compiled it.
+# An empty file, as above, where no kernel could run.
 $(GUEST): $(GUEST_SOURCES) | $(VENV)/.tools
-	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then \
+	@$(OWN_JOBS) if [ "$$(uname -sm)" = "Linux x86_64" ]; then \
 	  echo "Building the guest for Linux kernels"; \
-	  RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile $(PROFILE) --locked --quiet \
-	      --package ccperf-guest --target $(GUEST_TARGET) \
-	    && cp target/$(GUEST_TARGET)/$(PROFILE)/ccperf-guest $@; \
+	  cargo rustc --profile $(PROFILE) --locked --quiet --package ccperf-guest --bin ccperf-guest \
+	      -- -C target-feature=+crt-static \
+	    && cp target/$(PROFILE)/ccperf-guest $@; \
 	else \
 	  : > $@; \
 	fi
