@@ -29,7 +29,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -123,8 +123,8 @@ def measure(cases: list[matrix.Case], of: Callable[[matrix.Case], str]) -> dict[
         return dict(zip((case.name for case in cases), executor.map(of, cases), strict=True))
 
 
-def main() -> int:
-    """Compare or record."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Compare or record, as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--write", action="store_true", help="record what the record does not have")
     parser.add_argument("--packets", action="store_true", help="compare packets as well")
@@ -132,7 +132,7 @@ def main() -> int:
     parser.add_argument("--pattern", default="*", help="only the cases of these names: loss/*")
     parser.add_argument("--profile", help="as this release of ns-3, after 3.44: ns3-3.48")
     parser.add_argument("--every", type=int, default=1, help="of a profile, each nth only")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     kept = json.loads(RECORD.read_text())
     taken_by = views(kept)
     if arguments.profile:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,29 @@ from ccperf.experiments.topologies.shorthand import dumbbell
 TOOL = Path(__file__).parents[2] / "tools" / "fingerprints.py"
 
 
+def assert_none_differs(capsys: pytest.CaptureFixture[str], *words: str) -> None:
+    """In this process, which makes the scenarios of the matrix once."""
+    spec = importlib.util.spec_from_file_location("fingerprints", TOOL)
+    assert spec
+    assert spec.loader
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    status = tool.main(words)
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert " 0 differ" in said
+
+
 @pytest.mark.parametrize("profile", [name for name in releases() if name != default()])
-def test_other_releases_of_ns3_are_what_they_were(profile: str) -> None:
+def test_other_releases_of_ns3_are_what_they_were(
+    profile: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Each fourth of those that the release itself has agreed with."""
     known = json.loads(
         TOOL.parents[1].joinpath("tests/verify/fingerprints-releases.json").read_text()
     )
     assert len(known[profile]) > 100
-    command = [sys.executable, str(TOOL), "--profile", profile, "--every", "4"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert " 0 differ" in done.stdout
+    assert_none_differs(capsys, "--profile", profile, "--every", "4")
 
 
 def test_a_fingerprint_is_of_packets_as_well() -> None:
@@ -47,9 +58,5 @@ def test_a_fingerprint_is_of_packets_as_well() -> None:
     assert plain[1] != other[1]
 
 
-def test_every_recorded_run_is_repeated() -> None:
-    done = subprocess.run(
-        [sys.executable, str(TOOL), "--packets"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert " 0 differ" in done.stdout
+def test_every_recorded_run_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    assert_none_differs(capsys, "--packets")
