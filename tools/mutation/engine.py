@@ -66,17 +66,17 @@ pub(crate) fn compared(number: usize, same: bool) {
 }
 """
 
-#: Built for speed of building. A sum that does not fit is a mistake like another: CI checks sums
-#: elsewhere.
+#: Built for speed of building, most of all what runs once a scenario. A sum that does not fit is a
+#: mistake like another: CI checks sums elsewhere.
 PROFILE = b"".join(
     b"""
 [profile.release.package.%b]
-opt-level = 1
+opt-level = %d
 codegen-units = 16
 overflow-checks = false
 """
-    % crate
-    for crate in (b"ccperf-engine", b"ccperf-scenario", b"ccperf-schema")
+    % (crate, level)
+    for crate, level in ((b"ccperf-engine", 1), (b"ccperf-scenario", 0), (b"ccperf-schema", 0))
 )
 #: Lints that see that a mistake is one, or that object to the switches.
 ALLOWED = b"""#![allow(unconditional_panic, arithmetic_overflow, overflowing_literals, unsafe_code)]
