@@ -9,8 +9,8 @@ mistake is killed when the engine, with it, records another table or another pac
 ns-3 confirmed for some scenario of the matrix (`tests/verify/fingerprints.json`), never ends or
 breaks off.  First scenarios run without a mistake, to see which places each of them reaches; a
 mistake is then tried on those that could notice it, the likely and the short ones first.  A share
-is shown to those scenarios first that noticed one of its mistakes the last time: all are asked
-about what they let through for no recorded reason, and when a measurement is kept.
+is shown to those scenarios first that noticed a mistake the last time: all are asked about what
+they let through for no recorded reason, and when a measurement is kept.
 Mistakes that nothing can notice have a reason in `tools/mutants.toml`; any other survivor fails.
 
     python tools/mutants.py --share 1 --record     keeps the measurement, for the page on fidelity
@@ -48,10 +48,6 @@ sys.path.insert(0, str(engine.WORK / "python"))
 if TYPE_CHECKING:
     from mutation.scenarios import Judge
     from mutation.trials import Verdict
-
-
-#: So many scenarios, those that notice most, are asked about every mistake.
-KEEN = 40
 
 
 def main() -> int:
@@ -145,14 +141,13 @@ def asked_again(
     switches: engine.Switches,
     options: argparse.Namespace,
 ) -> list[Verdict]:
-    """What is settled by few scenarios, those that noticed one of these mistakes last time or many
-    others: a mistake that they notice, or of which it is known why nobody does.
+    """What is settled by the few scenarios that noticed a mistake last time: a mistake that they
+    notice, or of which it is known why nobody does.
     """
     from mutation import scenarios, trials
 
     known, reasons = record.measured()["by"], record.reasons()
-    names = {known.get(mutant.name) for _, mutant in chosen}
-    names |= {name for name, _ in Counter(known.values()).most_common(KEEN)}
+    names = {name for name in known.values() if name}
     few = [judge for judge in judges if judge.name in names]
     surveys = scenarios.survey(few, switches, options.jobs)
     court = trials.Court(few, surveys, switches, known, (), reasons, options.budget)
