@@ -76,6 +76,9 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// is sent again without ECT.
     const CWR_ENDS_ECHO: bool = false;
 
+    /// Whether the acknowledgement of a FIN without data is heard that comes before this end closes (RFC 9293 section 3.10.7.4).
+    const HEARS_ACK_OF_FIN: bool = false;
+
     /// Whether each partial ACK restarts the retransmission timer, or the first alone (RFC 6582 section 4).
     const PARTIAL_ACKS_RESTART_RTO: bool = false;
 

@@ -51,6 +51,7 @@ impl Profile for Linux {
     const ALIGNS_OPTIONS: bool = true;
     const PARTIAL_ACKS_RESTART_RTO: bool = true;
     const HEARS_LATE_TIMESTAMPS: bool = true;
+    const HEARS_ACK_OF_FIN: bool = true;
     const CWR_ENDS_ECHO: bool = true;
     const GROWTH: Growth = Growth::Linux;
 

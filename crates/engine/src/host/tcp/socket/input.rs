@@ -337,6 +337,11 @@ impl<P: Profile> Socket<P> {
                 self.on_ack(packet, env);
             }
         } else if flags == Flags::FIN || flags == Flags::FIN.with(Flags::ACK) {
+            let is_new =
+                self.sending.scoreboard.head() < packet.ack && packet.ack <= self.tcb.high_tx_mark;
+            if P::HEARS_ACK_OF_FIN && packet.payload == 0 && is_new {
+                self.on_ack(packet, env);
+            }
             self.on_fin(packet, env);
         } else if flags == Flags::default() {
             self.on_data(packet, env);

@@ -393,6 +393,17 @@ fn a_first_mark_and_cwr_are_acknowledged_at_once() {
     play(&[("UseEcn", "On"), ("RcvBufSize", "50000"), ("DelAckCount", "2")], &timeline);
 }
 
+/// Of a receiver that closes while data waits for an ACK.
+#[test]
+fn what_a_fin_acknowledges_is_no_longer_in_flight() {
+    play_ten(
+        "110 < F. 1 ack 10001
+         110 > . 10001:20001 by 1000 ack 1
+         110 > . 20001 ack 2
+         110 ? state Open in_flight 10000",
+    );
+}
+
 /// Its timestamps say 50 ms.
 #[test]
 fn the_round_trip_of_a_syn_is_by_the_clock_too() {
