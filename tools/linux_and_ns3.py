@@ -216,6 +216,8 @@ SWITCHES: Mapping[str, Switch] = {
 PROFILE: Mapping[str, Switch] = {
     "TcpCubic": Switch("", LINUX),
     "TcpNewReno": Switch("", both(another("TcpLinuxReno"), LINUX)),
+    "TcpDctcp": Switch("", LINUX),
+    "TcpVegas": Switch("", LINUX),
 }
 
 
@@ -509,15 +511,15 @@ def draw(known: Mapping[str, Any]) -> None:
         axis.set_xscale("log")
         axis.axvline(never, color="#e5e5e5", ls=":")
         axis.text(never, -0.6, "never", ha="center", va="bottom", fontsize=7)
-        axis.set_xlabel("segments differ from Linux's after [s]")
         axis.set_title(cc, fontsize=9)
         axis.grid(axis="x", color="#e5e5e5")
         axis.set_axisbelow(True)
         axis.spines[["top", "right"]].set_visible(False)
+    figure.supxlabel("segments differ from Linux's after [s]", fontsize=9)
     axes[0][0].set_yticks(range(len(names)), names)
     axes[0][0].invert_yaxis()
     marks = axes[0][0].get_legend_handles_labels()
-    figure.legend(*marks, frameon=False, loc="outside lower center", ncols=len(marks[0]))
+    figure.legend(*marks, frameon=False, loc="outside upper center", ncols=len(marks[0]))
     figure.savefig(FIGURE, metadata={"Date": None, "Creator": "ccperf"})
 
 

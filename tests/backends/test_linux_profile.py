@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from copy import deepcopy
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +196,8 @@ def test_losses_of_the_same_packets_are_repaired_as_by_the_kernel(
         for timestamps in (True, False)
         # What CUBIC does a second after the end is one segment another there.
         if (cc, what, timestamps) != ("TcpCubic", "outage", False)
-    ],
+    ]
+    + [("TcpDctcp", what, True) for what in ("leap", "handover", "silence")],
 )
 def test_timeouts_are_those_of_the_kernel_and_what_was_spurious_is_undone(
     cc: str, what: str, timestamps: bool
@@ -243,29 +244,29 @@ def test_what_paths_reorder_is_repaired_as_by_the_kernel(
     assert len(set(again)) < len(again)
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize(
-    ("cc", "queue"),
-    [
-        ("TcpCubic", {"type": "CoDelQueueDisc", "attributes": {"UseEcn": "true"}}),
-        ("TcpCubic", {"type": "StepRedQueueDisc", "attributes": {"MarkingThreshold": "15p"}}),
-        ("TcpLinuxReno", {"type": "StepRedQueueDisc", "attributes": {"MarkingThreshold": "15p"}}),
-    ],
-)
-def test_marks_are_answered_as_by_the_kernel(
-    cc: str, queue: dict[str, Any], tmp_path: Path
-) -> None:
-    """RFC 3168: each segment and ACK of 1.4 s with its flags, within a nanosecond. Without PSH,
-    which a write of the kernel's application sets, too."""
+CODEL = {"type": "CoDelQueueDisc", "attributes": {"UseEcn": "true"}}
+
+
+def step(packets: int) -> dict[str, Any]:
+    """A queue that marks what comes when so many wait."""
+    return {"type": "StepRedQueueDisc", "attributes": {"MarkingThreshold": f"{packets}p"}}
+
+
+def marked(
+    cc: str, queue: dict[str, Any], stop: str, tcp: dict[str, Any], folder: Path, **path: Any
+) -> tuple[list[list[tuple[str, ...]]], list[list[int]]]:
+    """The segments and ACKs of both sides with their flags, and when they leave. Without PSH, which
+    a write of the kernel's application sets, too.
+    """
     theirs = backend.Linux()
     if missing := theirs.available():
         pytest.skip(missing)
     times, packets = [], []
-    for tcp, on in ((OF_LINUX, get("native")), ({}, theirs)):
-        marked = scenario("dumbbell", cc, "1400ms", {**tcp, "UseEcn": "On"}).canonical()
-        marked["links"][1]["forward"]["qdisc"] = queue
-        on.simulate(Scenario.model_validate(marked), packets=tmp_path / on.name)
-        with (tmp_path / on.name).open(newline="") as file:
+    for of, on in ((OF_LINUX, get("native")), ({}, theirs)):
+        run = scenario("dumbbell", cc, stop, {**tcp, **of, "UseEcn": "On"}, **path).canonical()
+        run["links"][1]["forward"]["qdisc"] = queue
+        on.simulate(Scenario.model_validate(run), packets=folder / on.name)
+        with (folder / on.name).open(newline="") as file:
             passed = [row for row in csv.DictReader(file) if row["event"] == "enqueue"]
         rows = [
             *(row for row in passed if row["link"] == "in_forward" and row["payload_bytes"] != "0"),
@@ -275,9 +276,79 @@ def test_marks_are_answered_as_by_the_kernel(
         packets.append(
             [(row["seq"], row["ack"], row["ecn"], row["flags"].replace("PSH|", "")) for row in rows]
         )
+    return packets, times
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("cc", "queue", "stop"),
+    [
+        ("TcpCubic", CODEL, "1400ms"),
+        ("TcpCubic", step(15), "1400ms"),
+        ("TcpLinuxReno", step(15), "1400ms"),
+        ("TcpDctcp", CODEL, "1400ms"),
+        ("TcpDctcp", step(5), "1200ms"),
+    ],
+)
+def test_marks_are_answered_as_by_the_kernel(
+    cc: str, queue: dict[str, Any], stop: str, tmp_path: Path
+) -> None:
+    """RFC 3168 and RFC 8257: each segment and ACK with its flags, within a nanosecond."""
+    packets, times = marked(cc, queue, stop, {}, tmp_path)
     assert sum("CWR" in flags for *_, flags in packets[0]) > 2
     assert packets[0] == packets[1]
     assert times[0] == pytest.approx(times[1], abs=1)
+
+
+@pytest.mark.kernel
+def test_changes_of_marks_are_acknowledged_as_by_the_kernel(tmp_path: Path) -> None:
+    """DCTCP with ACKs that wait: what came before a change has one with the old mark."""
+    packets, times = marked("TcpDctcp", step(5), "470ms", {"RcvBufSize": 400_000}, tmp_path)
+    assert packets[0] == packets[1]
+    assert times[0] == pytest.approx(times[1], abs=1)
+    acks = [(at, packet) for at, packet in zip(times[0], packets[0], strict=True)][-300:]
+    pairs = [(one[3], other[3]) for (at, one), (then, other) in pairwise(acks) if at == then]
+    assert ("ACK|ECE", "ACK") in pairs
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("cc", "packets", "lost"),
+    [
+        *(
+            (cc, 15, [40, 41, 45, 200, 300, 301, 302])
+            for cc in ("TcpCubic", "TcpLinuxReno", "TcpDctcp")
+        ),
+        # The queue overflows at the end of slow start.
+        ("TcpLinuxReno", 40, []),
+        ("TcpDctcp", 40, []),
+    ],
+)
+def test_losses_beside_marks_are_repaired_as_by_the_kernel(
+    cc: str, packets: int, lost: Sequence[int], tmp_path: Path
+) -> None:
+    """CWR of losses, too, losses in CWR, echoes in Recovery and with its end: each segment of 1.1 s
+    and its ACK.
+    """
+    rows, times = marked(cc, step(packets), "1100ms", {}, tmp_path, drop=lost)
+    sent = [seq for seq, ack, *_ in rows[0] if ack == "1"]
+    assert len(set(sent)) < len(sent)
+    assert rows[0] == rows[1]
+    assert times[0] == pytest.approx(times[1], abs=1)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("cc", ["TcpDctcp", "TcpVegas"])
+@pytest.mark.parametrize("name", ["steady_state_single_flow", "ecn", "bursty_loss"])
+def test_experiments_of_the_catalogue_are_the_kernels(cc: str, name: str) -> None:
+    """Each segment to the end."""
+    kernels = REGISTRY[name].scenario(cc, **next(iter(REGISTRY[name].grid()))).canonical()
+    ours = deepcopy(kernels)
+    ours["flows"][0]["tcp"].update(OF_LINUX)
+    ours["flows"][0]["recovery"] = "TcpPrrRecovery"
+    found, _ = both(Scenario.model_validate(ours), Scenario.model_validate(kernels))
+    assert found.is_equal
+    assert found.common > 6_000
 
 
 @pytest.mark.kernel

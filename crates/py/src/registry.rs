@@ -29,6 +29,9 @@ pub fn registry() -> String {
         for made in tables[name].as_array_mut().into_iter().flatten() {
             let is_own = made["ns3"].as_str().is_some_and(|name| own.contains(&name));
             made["is_own"] = (is_own || !table.is_in_ns3()).into();
+            let of_profile =
+                made["ns3"].as_str().is_some_and(|name| congestion::OF_PROFILE.contains(&name));
+            made["is_of_profile"] = of_profile.into();
         }
     }
     for made in tables["qdisc"].as_array_mut().into_iter().flatten() {

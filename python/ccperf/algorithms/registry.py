@@ -71,7 +71,8 @@ def likeness(spec: Mapping[str, Any]) -> str:
     if not spec["is_in_linux"]:
         return f"As in ns-3: {departures}." if departures else ""
     like = f"Like Linux's `{spec['linux'][0]}`"
-    return f"{like}, but as in ns-3: {departures}." if departures else f"{like}."
+    own = " Under the profile `linux` it is Linux's own." if spec["is_of_profile"] else ""
+    return f"{like}, but as in ns-3: {departures}.{own}" if departures else f"{like}."
 
 
 def parameters(kind: Kind, name: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010; ns-3's `TcpDctcp`).
+//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010; ns-3's `TcpDctcp`).  Where the stack is Linux's, `dctcp_linux.rs`.
 //!
 //! Sender (section 3.3): once per window, M = marked bytes / acknowledged bytes, then
 //! alpha = (1 - g) alpha + g M; on entering CWR, ssthresh = cwnd (1 - alpha / 2).  Otherwise Reno
@@ -8,13 +8,13 @@
 //! changes while an ACK is being delayed, what came before is acknowledged at once with the old
 //! mark.
 
-use super::BuildContext;
 use super::linux_reno::LinuxReno;
+use super::{BuildContext, dctcp_linux};
 use crate::base::attributes::{FRACTION, Kind, Spec, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::control::{CaEvent, CongestionControl, EarlyAck};
+use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, Growth};
 use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::{CongState, EcnMode, EcnState, PreciseEcho, Tcb, UseEcn};
 use crate::packet::Ecn;
@@ -59,11 +59,22 @@ pub struct Dctcp {
     echo: PreciseEcho,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Dctcp {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.growth {
+        Growth::Ns3 => of_ns3(cx).into(),
+        Growth::Linux => dctcp_linux::new(cx, ect(cx)).into(),
+    }
+}
+
+fn ect(cx: &BuildContext<'_>) -> Ecn {
+    if cx.attributes.bool("UseEct0") { Ecn::Ect0 } else { Ecn::Ect1 }
+}
+
+pub(super) fn of_ns3(cx: &BuildContext<'_>) -> Dctcp {
     let a = &cx.attributes;
     Dctcp {
         g: a.f64("DctcpShiftG"),
-        ect: if a.bool("UseEct0") { Ecn::Ect0 } else { Ecn::Ect1 },
+        ect: ect(cx),
         reno: LinuxReno::new(false),
         halves_on_loss: cx.changes.has(Change::DctcpLoss),
         alpha: a.f64("DctcpAlphaOnInit"),

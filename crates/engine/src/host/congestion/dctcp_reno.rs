@@ -28,7 +28,7 @@ pub struct DctcpReno {
 }
 
 pub(super) fn new(cx: &BuildContext<'_>) -> DctcpReno {
-    DctcpReno { marks: dctcp::new(cx) }
+    DctcpReno { marks: dctcp::of_ns3(cx) }
 }
 
 impl CongestionControl for DctcpReno {

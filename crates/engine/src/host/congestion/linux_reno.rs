@@ -8,6 +8,7 @@
 use super::BuildContext;
 use super::betas::{BETA_ECN, BETA_LOSS, Betas};
 use crate::base::attributes::Spec;
+use crate::host::slow_start::counted;
 use crate::host::tcp::Tcb;
 use crate::host::tcp::control::{CongestionControl, Growth};
 
@@ -54,7 +55,7 @@ impl CongestionControl for Whole {
         if self.growth == Growth::Ns3 {
             return ssthresh;
         }
-        self.reno.acked = 0;
+        self.reno.forget();
         ssthresh / tcb.segment_size * tcb.segment_size // as it counts in them
     }
 
@@ -66,6 +67,11 @@ impl CongestionControl for Whole {
 impl LinuxReno {
     pub(super) fn new(only_if_cwnd_limited: bool) -> LinuxReno {
         LinuxReno { acked: 0, only_if_cwnd_limited }
+    }
+
+    /// The window is reduced.
+    pub(super) fn forget(&mut self) {
+        self.acked = 0;
     }
 
     fn congestion_avoidance(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -91,6 +97,15 @@ pub(super) fn grow_by_credits(tcb: &mut Tcb, credits: &mut u32, segments_acked: 
 }
 
 impl LinuxReno {
+    /// Both phases as Linux has them, where no other slow start goes before.
+    pub(super) fn grow(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        let is_starting = tcb.cwnd < tcb.ssthresh;
+        let left = if is_starting { counted(tcb, segments_acked) } else { segments_acked };
+        if left > 0 {
+            self.congestion_avoidance(tcb, left);
+        }
+    }
+
     /// See [`CongestionControl::cong_avoid`].
     pub(super) fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
         if tcb.cwnd < tcb.ssthresh {

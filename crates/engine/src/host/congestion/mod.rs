@@ -3,6 +3,7 @@
 mod aggregation;
 mod betas;
 mod cube_root;
+mod dctcp_linux;
 #[cfg(test)]
 mod driver;
 mod max_filter;
@@ -10,6 +11,7 @@ mod max_filter;
 mod path;
 #[cfg(test)]
 mod properties;
+mod vegas_linux;
 
 use crate::base::attributes::{Attributes, Spec};
 use crate::host::slow_start::Standard;
@@ -51,6 +53,10 @@ macro_rules! registry {
 
 /// What ns-3 does not have, and its driver neither.
 pub const OWN: &[&str] = &[bbr3::SPEC.ns3, copa::SPEC.ns3, ledbat_pp::SPEC.ns3, prague::SPEC.ns3];
+
+/// ns-3's classes, and Linux's algorithms where the stack is Linux's.
+pub const OF_PROFILE: &[&str] =
+    &[new_reno::SPEC.ns3, linux_reno::SPEC.ns3, cubic::SPEC.ns3, dctcp::SPEC.ns3, vegas::SPEC.ns3];
 
 macro_rules! hears {
     () => {

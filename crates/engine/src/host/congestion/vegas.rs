@@ -1,4 +1,4 @@
-//! Vegas (Brakmo and Peterson, JSAC 1995; Linux's and ns-3's `TcpVegas`).
+//! Vegas (Brakmo and Peterson, JSAC 1995; ns-3's `TcpVegas`).  Where the stack is Linux's, `vegas_linux.rs`.
 //!
 //! Once per round trip, with the smallest RTT of the round, the backlog at the bottleneck is
 //!
@@ -10,14 +10,14 @@
 //! beta.  Slow start (section 3.3) ends when diff exceeds gamma; cwnd then drops to the target
 //! plus one.  Outside of the Open state, and in rounds with two RTT samples or fewer, it is NewReno.
 
-use super::BuildContext;
-use super::new_reno;
+use super::vegas_linux::{self, Bounds};
+use super::{BuildContext, new_reno};
 use crate::base::attributes::{Spec, U32, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, Growth};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -40,9 +40,7 @@ pub const SPEC: Spec = Spec {
 
 #[derive(Debug)]
 pub struct Vegas {
-    alpha: u32,
-    beta: u32,
-    gamma: u32,
+    bounds: Bounds,
     /// Smallest RTT of the connection and of this round.
     base_rtt: Time,
     min_rtt: Time,
@@ -53,12 +51,18 @@ pub struct Vegas {
     round_end: Seq,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Vegas {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
     let a = &cx.attributes;
+    let bounds = Bounds { alpha: a.u32("Alpha"), beta: a.u32("Beta"), gamma: a.u32("Gamma") };
+    match cx.growth {
+        Growth::Ns3 => of_ns3(bounds).into(),
+        Growth::Linux => vegas_linux::new(bounds).into(),
+    }
+}
+
+fn of_ns3(bounds: Bounds) -> Vegas {
     Vegas {
-        alpha: a.u32("Alpha"),
-        beta: a.u32("Beta"),
-        gamma: a.u32("Gamma"),
+        bounds,
         base_rtt: Time::MAX,
         min_rtt: Time::MAX,
         samples: 0,
@@ -83,16 +87,16 @@ impl Vegas {
         let target = target_window(window, self.base_rtt, self.min_rtt);
         let diff = window.wrapping_sub(target);
         if tcb.cwnd < tcb.ssthresh {
-            if diff > self.gamma {
+            if diff > self.bounds.gamma {
                 tcb.cwnd = window.min(target + 1).wrapping_mul(tcb.segment_size);
                 tcb.ssthresh = ssthresh(tcb);
             } else {
                 slow_start(tcb, segments_acked);
             }
-        } else if diff > self.beta {
+        } else if diff > self.bounds.beta {
             tcb.cwnd = window.wrapping_sub(1).wrapping_mul(tcb.segment_size);
             tcb.ssthresh = ssthresh(tcb);
-        } else if diff < self.alpha {
+        } else if diff < self.bounds.alpha {
             tcb.cwnd = window.wrapping_add(1).wrapping_mul(tcb.segment_size);
         }
         tcb.ssthresh = tcb.ssthresh.max(tcb.cwnd.wrapping_mul(3) / 4);

@@ -4,6 +4,7 @@
 //! An algorithm has one of its own, or grows by itself.  A scenario may name another (`tcp.SlowStart`), which then grows
 //! the window below ssthresh, whatever the algorithm; one with `cong_control` keeps its own.
 
+pub use counted::counted;
 pub use hystart::{HyStart, Settings};
 pub use standard::{Standard, slow_start};
 

@@ -68,8 +68,11 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// It came in order, and leaves no hole.  Returns how long its ACK may wait; `None`: not at all.
     fn on_data(&mut self, tcb: &Tcb) -> Option<Time>;
 
-    /// A segment that is not to wait has come: with PSH, or CWR.
+    /// A segment with PSH has come.
     fn on_pushed(&mut self) {}
+
+    /// The ACK of the segment that comes is not to wait, not beyond a hole either: it has CWR, or another mark than the last.
+    fn on_due(&mut self) {}
 
     /// The peer has closed, and the application is to hear of it; `is_filled`: the last hole is.  Returns whether an ACK is due
     /// before.

@@ -34,6 +34,15 @@ pub struct EarlyAck {
     pub ece: bool,
 }
 
+/// What an ACK delivers.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivered {
+    pub ack: Seq,
+    /// Newly acknowledged or SACKed.
+    pub segments: u32,
+    pub has_echo: bool,
+}
+
 /// Declares the trait, and what there is to know of its functions.
 macro_rules! declare {
     ($(
@@ -57,6 +66,10 @@ macro_rules! declare {
             fn limits_itself(&self) -> bool {
                 false
             }
+
+            /// What an ACK delivers, before anything comes of it: of each where DCTCP's marks are counted by the stack (Linux's
+            /// `in_ack_event`).
+            fn on_delivered(&mut self, _tcb: &Tcb, _delivered: Delivered) {}
 
             $(method! {
                 [$($doc)*] $name($tcb: $access $(, $arg: $type)*) [$($answer)?] [$($default)?]

@@ -79,6 +79,10 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// Whether the acknowledgement of a FIN without data is heard that comes before this end closes (RFC 9293 section 3.10.7.4).
     const HEARS_ACK_OF_FIN: bool = false;
 
+    /// Whether CWR tells of each reduction, of those for losses, too (RFC 3168 section 6.1.2), and there is one in a window of
+    /// data: an echo in Recovery or Loss asks for nothing, a loss in CWR for repair alone.  What an echo has reduced is not undone.
+    const CWR_TELLS_OF_LOSSES: bool = false;
+
     /// Whether each partial ACK restarts the retransmission timer, or the first alone (RFC 6582 section 4).
     const PARTIAL_ACKS_RESTART_RTO: bool = false;
 

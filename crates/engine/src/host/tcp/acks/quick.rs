@@ -58,6 +58,8 @@ pub struct Quick {
     growth_left: i64,
     /// Something with PSH has come since the last ACK.
     is_pushed: bool,
+    /// What has come since the last ACK is not to wait for one (Linux's `ICSK_ACK_NOW`).
+    is_due: bool,
     /// The segment that comes has a mark, or is what came with none (`tcp_ecn_check_ce`).
     is_marked: bool,
     last: Time,
@@ -88,6 +90,7 @@ impl AckPolicy for Quick {
             receive_buffer: config.receive_buffer,
             growth_left: 0,
             is_pushed: false,
+            is_due: false,
             is_marked: false,
             last: Time::ZERO,
             duplicate: None,
@@ -120,7 +123,7 @@ impl AckPolicy for Quick {
     }
 
     fn on_data(&mut self, tcb: &Tcb) -> Option<Time> {
-        let is_quick = self.quick > 0 || self.is_always_quick || self.is_pushed;
+        let is_quick = self.quick > 0 || self.is_always_quick || self.is_pushed || self.is_due;
         if is_quick || self.waiting > self.largest {
             return None;
         }
@@ -132,6 +135,10 @@ impl AckPolicy for Quick {
 
     fn on_pushed(&mut self) {
         self.is_pushed = true;
+    }
+
+    fn on_due(&mut self) {
+        self.is_due = true;
     }
 
     /// As an answer is near, only what may never wait does not, and what is more than a segment (the FIN counts as a byte).
@@ -147,7 +154,7 @@ impl AckPolicy for Quick {
     fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> GapAck {
         let GapSegment { next, unacked } = segment;
         self.is_gap_due = true;
-        let is_quick = self.quick > 0 || self.is_always_quick;
+        let is_quick = self.quick > 0 || self.is_always_quick || self.is_due;
         if is_quick || unacked > self.largest || self.compressed >= MOST_COMPRESSED {
             return GapAck::Now;
         }
@@ -175,7 +182,7 @@ impl AckPolicy for Quick {
         }
         self.waiting = 0;
         self.compressed = 0;
-        self.is_pushed = false;
+        (self.is_pushed, self.is_due) = (false, false);
     }
 
     /// Of what is acknowledged the peer has not heard, and had better hear soon of what comes next, too.
@@ -375,6 +382,23 @@ mod tests {
         assert_eq!(found[..5], [GapAck::Now, GapAck::Now, GapAck::Now, wait, GapAck::WithLast]);
         assert!(found[5..47].iter().all(|one| *one == GapAck::WithLast));
         assert_eq!(found[47..], [GapAck::Now, wait]);
+    }
+
+    #[test]
+    fn an_ack_that_is_due_does_not_wait_beyond_a_hole_either() {
+        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
+        acks.largest = 1000;
+        let tcb = Tcb { srtt: Time::from_ms(20), ..Tcb::default() };
+        let gap = |acks: &mut Quick| acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked: 0 });
+        for _ in 0..3 {
+            assert_eq!(gap(&mut acks), GapAck::Now);
+            acks.on_ack_sent();
+        }
+        assert_ne!(gap(&mut acks), GapAck::Now);
+        acks.on_due();
+        assert_eq!(gap(&mut acks), GapAck::Now);
+        acks.on_ack_sent();
+        assert_ne!(gap(&mut acks), GapAck::Now);
     }
 
     #[test]

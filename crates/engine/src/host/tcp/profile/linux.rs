@@ -53,6 +53,7 @@ impl Profile for Linux {
     const HEARS_LATE_TIMESTAMPS: bool = true;
     const HEARS_ACK_OF_FIN: bool = true;
     const CWR_ENDS_ECHO: bool = true;
+    const CWR_TELLS_OF_LOSSES: bool = true;
     const GROWTH: Growth = Growth::Linux;
 
     /// The sample, not its mean.
@@ -64,7 +65,7 @@ impl Profile for Linux {
     fn slow_start(cc: &str) -> Option<&'static str> {
         match cc {
             "TcpCubic" => Some("HyStartLinux"),
-            "TcpNewReno" | "TcpLinuxReno" => Some("Counted"),
+            "TcpNewReno" | "TcpLinuxReno" | "TcpDctcp" => Some("Counted"),
             _ => None,
         }
     }

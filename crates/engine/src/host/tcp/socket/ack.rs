@@ -127,6 +127,7 @@ impl<P: Profile> Socket<P> {
             self.bytes_in_flight();
         }
         self.heed(finding, delivered, env);
+        self.answer_echo(packet, delivered);
 
         let is_duplicate = if self.agreed.sack {
             newly_sacked > 0
@@ -134,7 +135,8 @@ impl<P: Profile> Socket<P> {
             ack == old_head && ack < self.tcb.high_tx_mark && packet.payload == 0
         };
         self.process_ack(AckInfo { ack, old_head, delivered, is_duplicate }, env);
-        if P::STEPS_ONCE_AN_ACK && self.tcb.cong_state == CongState::Recovery && delivered > 0 {
+        let is_reducing = matches!(self.tcb.cong_state, CongState::Cwr | CongState::Recovery);
+        if P::STEPS_ONCE_AN_ACK && is_reducing && delivered > 0 {
             self.step_recovery(delivered, AckKind::Duplicate);
         }
         self.tcb.is_retrans_data_acked = false;
@@ -207,6 +209,7 @@ impl<P: Profile> Socket<P> {
         self.tcb.last_acked_sacked = 0;
         self.leave_cwr(packet.ack);
         self.on_ecn_echo(packet, packet.ack, 0);
+        self.answer_echo(packet, 0);
         self.bytes_in_flight();
         self.tcb.last_acked_seq = packet.ack;
         self.tcb.is_retrans_data_acked = false;

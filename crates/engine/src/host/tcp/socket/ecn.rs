@@ -1,10 +1,11 @@
 //! Explicit congestion notification: who asks for it, and what is made of marks that come in.  What is said of them is
 //! a [feedback](crate::host::tcp::ecn)'s.
 
-use super::{Environment, Socket, State};
+use super::parts::PriorWindow;
+use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::host::tcp::acks::AckPolicy;
-use crate::host::tcp::control::CaEvent;
+use crate::host::tcp::control::{CaEvent, Delivered};
 use crate::host::tcp::ecn::{Agreement, ECN_SETUP, Echo, Ect, Leaving};
 use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::profile::Profile;
@@ -92,25 +93,42 @@ impl<P: Profile> Socket<P> {
         if packet.payload == 0 || self.tcb.ecn_state == EcnState::Disabled {
             return;
         }
+        let repeats = self.tcb.ecn_mode == EcnMode::Dctcp;
         if packet.flags.has(Flags::CWR) {
-            if self.tcb.ecn_state.is_echoing() {
+            if !repeats && self.tcb.ecn_state.is_echoing() {
                 self.tcb.ecn_state = EcnState::Idle;
             }
-            self.receiving.acks.on_pushed();
+            self.receiving.acks.on_due();
         }
         match packet.ecn {
-            Ecn::Ce => {
-                self.cwnd_event(CaEvent::EcnIsCe, env);
-                if !self.tcb.ecn_state.is_echoing() {
+            Ecn::NotEct if self.ecn.has_ect => self.receiving.acks.on_mark(),
+            Ecn::NotEct => {}
+            Ecn::Ce | Ecn::Ect0 | Ecn::Ect1 => {
+                let is_marked = packet.ecn == Ecn::Ce;
+                let event = if is_marked { CaEvent::EcnIsCe } else { CaEvent::EcnNoCe };
+                self.cwnd_event(event, env);
+                if repeats {
+                    self.repeat_mark(is_marked, env);
+                } else if is_marked && !self.tcb.ecn_state.is_echoing() {
                     self.tcb.ecn_state = EcnState::CeRcvd;
                     self.receiving.acks.on_mark();
                 }
             }
-            Ecn::NotEct if self.ecn.has_ect => self.receiving.acks.on_mark(),
-            Ecn::NotEct => {}
-            Ecn::Ect0 | Ecn::Ect1 => self.cwnd_event(CaEvent::EcnNoCe, env),
         }
         self.ecn.has_ect |= packet.ecn != Ecn::NotEct;
+    }
+
+    /// ECE is the mark of what came last.  A change of it is acknowledged at once, and what waits for its ACK before (RFC 8257
+    /// section 3.2), unless the algorithm has done that.
+    fn repeat_mark<E: Environment>(&mut self, is_marked: bool, env: &mut E) {
+        if is_marked == self.tcb.ecn_state.is_echoing() {
+            return;
+        }
+        if self.is_pending(Timer::DelayedAck) && !self.receiving.acks.is_compressing() {
+            self.send_ack(env);
+        }
+        self.receiving.acks.on_due();
+        self.tcb.ecn_state = if is_marked { EcnState::CeRcvd } else { EcnState::Idle };
     }
 
     /// An ACK may say that the window is to be reduced.
@@ -118,11 +136,62 @@ impl<P: Profile> Socket<P> {
         if self.tcb.ecn_state == EcnState::Disabled {
             return;
         }
+        if self.settles_echoes() {
+            return self.count_echo(packet, delivered);
+        }
         let is_rate_control = self.congestion.is_rate_control();
         let echo = Echo { packet, old_head, delivered, is_rate_control };
         if self.ecn.feedbacks.of(self.tcb.ecn_mode).on_ack(&mut self.tcb, echo) {
             self.enter_cwr(delivered);
         }
+    }
+
+    /// Whether echoes are answered once losses are known, by [`Self::answer_echo`].
+    #[inline(always)]
+    fn settles_echoes(&self) -> bool {
+        P::CWR_TELLS_OF_LOSSES
+            && self.tcb.ecn_state != EcnState::Disabled
+            && !self.tcb.ecn_mode.rules().reads_all
+    }
+
+    fn count_echo(&mut self, packet: &Packet, delivered: u32) {
+        let has_echo = packet.flags.has(Flags::ECE);
+        if self.tcb.ecn_mode == EcnMode::Dctcp {
+            let segments = delivered.div_ceil(self.tcb.segment_size);
+            let of_ack = Delivered { ack: packet.ack, segments, has_echo };
+            self.congestion.algorithm().on_delivered(&self.tcb, of_ack);
+        }
+        if has_echo {
+            self.sending.prior = PriorWindow::default();
+            if !self.tcb.ecn_state.is_echoing() {
+                self.tcb.ecn_state = EcnState::EceRcvd;
+            }
+        } else if self.tcb.ecn_state == EcnState::EceRcvd {
+            self.tcb.ecn_state = EcnState::Idle;
+        }
+    }
+
+    /// The window is reduced, if it is not yet.
+    #[inline(always)]
+    pub(super) fn answer_echo(&mut self, packet: &Packet, delivered: u32) {
+        if packet.flags.has(Flags::ECE) && self.settles_echoes() {
+            self.reduce_for_echo(delivered);
+        }
+    }
+
+    fn reduce_for_echo(&mut self, delivered: u32) {
+        self.sending.prior = PriorWindow::default();
+        let is_over = self.sending.scoreboard.head() >= self.sending.recover;
+        match self.tcb.cong_state {
+            CongState::Open | CongState::Disorder => {}
+            CongState::Recovery if is_over => {
+                self.end_recovery();
+                self.tcb.cwnd = self.tcb.ssthresh;
+            }
+            CongState::Loss if is_over => self.enter_open(),
+            _ => return,
+        }
+        self.enter_cwr(delivered);
     }
 
     /// What came may not wait for more before it is acknowledged.
@@ -149,6 +218,10 @@ impl<P: Profile> Socket<P> {
     pub(super) fn ecn_flags(&mut self, seq: Seq, is_retransmission: bool) -> Flags {
         if self.tcb.ecn_state == EcnState::Disabled {
             return Flags::default();
+        }
+        if P::CWR_TELLS_OF_LOSSES && !self.tcb.ecn_mode.rules().reads_all {
+            let tells = !is_retransmission && std::mem::take(&mut self.ecn.owes_cwr);
+            return if tells { Flags::CWR } else { Flags::default() };
         }
         let feedback = self.ecn.feedbacks.of(self.tcb.ecn_mode);
         feedback.on_data_sent(&mut self.tcb, seq, is_retransmission)

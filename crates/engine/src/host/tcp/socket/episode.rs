@@ -50,6 +50,7 @@ impl<P: Profile> Socket<P> {
     #[cold]
     fn reduce_at_once(&mut self) {
         self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, self.tcb.cwnd);
+        self.ecn.owes_cwr = true;
         for state in [CongState::Cwr, CongState::Open] {
             self.congestion.on_cwr(&mut self.tcb, state);
             self.set_cong_state(state);
@@ -89,7 +90,10 @@ impl<P: Profile> Socket<P> {
     fn undo(&mut self, marks: LossMarks) {
         let PriorWindow { cwnd, ssthresh } = self.sending.prior;
         self.tcb.cwnd = self.congestion.algorithm().undo(&self.tcb, cwnd);
-        self.tcb.ssthresh = self.tcb.ssthresh.max(ssthresh);
+        if ssthresh > self.tcb.ssthresh {
+            self.tcb.ssthresh = ssthresh;
+            self.ecn.owes_cwr = false;
+        }
         // It may have ended before the last duplicate was reported.
         if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
             if marks == LossMarks::Go {
@@ -105,23 +109,35 @@ impl<P: Profile> Socket<P> {
 
     /// RFC 6675 section 5, step (4): fast retransmit.
     pub(super) fn enter_recovery<E: Environment>(&mut self, delivered: u32, env: &mut E) {
-        self.remember_window();
+        let is_reduced = P::CWR_TELLS_OF_LOSSES && self.tcb.cong_state == CongState::Cwr;
+        if is_reduced {
+            self.sending.prior = PriorWindow::default();
+        } else {
+            self.remember_window();
+            self.sending.recover = self.tcb.high_tx_mark;
+        }
         self.detect(|loss, flight| loss.on_recovery(flight));
-        self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
         self.congestion.set_state(&mut self.tcb, CongState::Recovery);
         self.set_cong_state(CongState::Recovery);
+        if is_reduced {
+            return;
+        }
+        self.reduce_for_loss(delivered);
+        if P::STEPS_ONCE_AN_ACK {
+            self.retransmit_next(env);
+        } else {
+            self.send_data(self.sending.highest_ack, self.tcb.segment_size, Flags::ACK, env);
+        }
+    }
+
+    fn reduce_for_loss(&mut self, delivered: u32) {
         let mut in_flight = self.bytes_in_flight();
         if !self.agreed.sack {
             in_flight += self.tcb.segment_size; // the head counts, as it did before SACK
         }
         self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         self.begin_episode(delivered);
-        if P::STEPS_ONCE_AN_ACK {
-            self.retransmit_next(env);
-        } else {
-            self.send_data(self.sending.highest_ack, self.tcb.segment_size, Flags::ACK, env);
-        }
     }
 
     pub(super) fn begin_episode(&mut self, delivered: u32) {
@@ -132,6 +148,7 @@ impl<P: Profile> Socket<P> {
             window: P::REDUCES_SHARE_OF_WINDOW.then_some(self.tcb.cwnd),
             has_sack: self.agreed.sack,
         };
+        self.ecn.owes_cwr = true;
         self.congestion.enter(&mut self.tcb, episode);
         if P::STEPS_ONCE_AN_ACK {
             self.sending.has_stepped = true;

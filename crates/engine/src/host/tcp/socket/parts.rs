@@ -260,6 +260,8 @@ pub(super) struct EcnMarks {
     pub ce: Seq,
     /// A segment with ECT or CE has come.
     pub has_ect: bool,
+    /// The window has been reduced, and CWR is to tell of it.
+    pub owes_cwr: bool,
     /// The SYN that was accepted asked for ECN.
     pub peer_asks: bool,
     pub feedbacks: Feedbacks,

@@ -67,6 +67,7 @@ impl<P: Profile> Socket<P> {
         }
         let in_flight = self.bytes_in_flight();
         self.sending.dup_acks = 0;
+        self.ecn.owes_cwr = true;
         self.detect(|loss, flight| loss.on_timeout(flight, timeout));
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
@@ -74,8 +75,8 @@ impl<P: Profile> Socket<P> {
         self.round_trips.forget_flight(&self.sending.scoreboard);
         if timeout.reduces {
             self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+            self.cwnd_event(CaEvent::Loss, env);
         }
-        self.cwnd_event(CaEvent::Loss, env);
         self.congestion.set_state(&mut self.tcb, CongState::Loss);
         self.set_cong_state(CongState::Loss);
         self.tcb.cwnd = self.tcb.segment_size;

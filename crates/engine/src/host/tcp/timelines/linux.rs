@@ -6,8 +6,12 @@ use crate::host::tcp::bench::play_as;
 use crate::host::tcp::profile::Linux;
 
 pub(super) fn play(settings: &[(&str, &str)], timeline: &str) {
+    play_with("TcpNewReno", settings, timeline);
+}
+
+pub(super) fn play_with(cc: &str, settings: &[(&str, &str)], timeline: &str) {
     let settings: Vec<_> = [("Profile", "linux")].iter().chain(settings).copied().collect();
-    play_as::<Linux>("TcpNewReno", &settings, timeline);
+    play_as::<Linux>(cc, &settings, timeline);
 }
 
 pub(super) fn play_ten(rest: &str) {
@@ -328,69 +332,6 @@ fn a_fin_is_acknowledged_by_that_of_a_sink_unless_an_ack_is_due() {
         let rest = format!("{came}\n{ack}\n110 > F. 1 ack 1502\n");
         play(settings, &after(ACCEPTED, &rest));
     }
-}
-
-const WITH_ECN: [(&str, &str); 1] = [("UseEcn", "On")];
-
-/// RFC 9937: of what marks reduce the window by, too, the share is of what has come, the ACK with the first echo once.
-#[test]
-fn an_echo_shrinks_the_window_as_a_loss_does() {
-    let timeline = "
-        0         connect
-        0         > SEW 0 sackok
-        50        < SE. 0 ack 1 sackok
-        50        > . 1 ack 1
-        60        write 20000
-        60.000001 > . 1:10001 by 1000 ack 1 ect0
-        110 < E. 1 ack 1001
-        110 > W. 10001:11001 ack 1 ect0
-        110 ? state Cwr ssthresh 5000
-        111 < E. 1 ack 2001
-        112 < E. 1 ack 3001
-        112 > . 11001:12001 ack 1 ect0
-        113 < E. 1 ack 4001
-        114 < E. 1 ack 5001
-        114 > . 12001:13001 ack 1 ect0
-    ";
-    play(&WITH_ECN, timeline);
-}
-
-/// The first mark and the segment after it have an ACK each, and so has CWR, which ends the echo even if no ACK has told of the
-/// last mark.
-#[test]
-fn a_first_mark_and_cwr_are_acknowledged_at_once() {
-    let mut timeline = String::from(
-        "
-        0   listen
-        0   < SEW 0 sackok
-        0   > SE. 0 ack 1 win 50000 sackok
-        50  < . 1 ack 1
-    ",
-    );
-    let mut segment = |i: usize, flags: &str, ecn: &str, answer: Option<&str>| {
-        let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + i);
-        timeline.push_str(&format!("{at} < {flags} {from}:{to} ack 1 {ecn}\n"));
-        if let Some(flags) = answer {
-            timeline.push_str(&format!("{at} > {flags} 1 ack {to} win 50000\n"));
-        }
-    };
-    for i in 0..20 {
-        segment(i, ".", "ect0", (i < 16 || i % 2 == 1).then_some("."));
-    }
-    segment(20, ".", "ce", Some("E."));
-    segment(21, ".", "ect0", Some("E."));
-    segment(22, ".", "ect0", None);
-    segment(23, ".", "ce", Some("E."));
-    segment(24, ".", "ce", None);
-    segment(25, "W.", "ect0", Some("."));
-    segment(26, "W.", "ect0", Some("."));
-    segment(27, ".", "ect0", None);
-    segment(28, ".", "ect0", Some("."));
-    // Sent again.
-    segment(29, ".", "", Some("."));
-    segment(30, ".", "ect0", Some("."));
-    segment(31, ".", "ect0", None);
-    play(&[("UseEcn", "On"), ("RcvBufSize", "50000"), ("DelAckCount", "2")], &timeline);
 }
 
 /// Of a receiver that closes while data waits for an ACK.

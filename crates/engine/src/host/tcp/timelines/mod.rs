@@ -7,6 +7,7 @@ mod ecn;
 mod ecn_option;
 mod handshake;
 mod linux;
+mod linux_marks;
 mod loss;
 mod ns3_calls;
 mod ns3_suites;

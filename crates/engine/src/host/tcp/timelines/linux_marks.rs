@@ -1,0 +1,164 @@
+//! Marks under the profile `linux`: what they make of the window (RFC 3168, RFC 8257), and how they are echoed.
+
+use super::linux::{play, play_with};
+
+const WITH_ECN: [(&str, &str); 1] = [("UseEcn", "On")];
+
+/// RFC 9937: of what marks reduce the window by, too, the share is of what has come, the ACK with the first echo once.
+#[test]
+fn an_echo_shrinks_the_window_as_a_loss_does() {
+    let timeline = "
+        0         connect
+        0         > SEW 0 sackok
+        50        < SE. 0 ack 1 sackok
+        50        > . 1 ack 1
+        60        write 20000
+        60.000001 > . 1:10001 by 1000 ack 1 ect0
+        110 < E. 1 ack 1001
+        110 > W. 10001:11001 ack 1 ect0
+        110 ? state Cwr ssthresh 5000
+        111 < E. 1 ack 2001
+        112 < E. 1 ack 3001
+        112 > . 11001:12001 ack 1 ect0
+        113 < E. 1 ack 4001
+        114 < E. 1 ack 5001
+        114 > . 12001:13001 ack 1 ect0
+    ";
+    play(&WITH_ECN, timeline);
+}
+
+/// The first mark and the segment after it have an ACK each, and so has CWR, which ends the echo even if no ACK has told of the
+/// last mark.
+#[test]
+fn a_first_mark_and_cwr_are_acknowledged_at_once() {
+    let mut timeline = String::from(
+        "
+        0   listen
+        0   < SEW 0 sackok
+        0   > SE. 0 ack 1 win 50000 sackok
+        50  < . 1 ack 1
+    ",
+    );
+    let mut segment = |i: usize, flags: &str, ecn: &str, answer: Option<&str>| {
+        let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + i);
+        timeline.push_str(&format!("{at} < {flags} {from}:{to} ack 1 {ecn}\n"));
+        if let Some(flags) = answer {
+            timeline.push_str(&format!("{at} > {flags} 1 ack {to} win 50000\n"));
+        }
+    };
+    for i in 0..20 {
+        segment(i, ".", "ect0", (i < 16 || i % 2 == 1).then_some("."));
+    }
+    segment(20, ".", "ce", Some("E."));
+    segment(21, ".", "ect0", Some("E."));
+    segment(22, ".", "ect0", None);
+    segment(23, ".", "ce", Some("E."));
+    segment(24, ".", "ce", None);
+    segment(25, "W.", "ect0", Some("."));
+    segment(26, "W.", "ect0", Some("."));
+    segment(27, ".", "ect0", None);
+    segment(28, ".", "ect0", Some("."));
+    // Sent again.
+    segment(29, ".", "", Some("."));
+    segment(30, ".", "ect0", Some("."));
+    segment(31, ".", "ect0", None);
+    play(&[("UseEcn", "On"), ("RcvBufSize", "50000"), ("DelAckCount", "2")], &timeline);
+}
+
+/// Ten segments are on their way, all with ECT.
+const TEN_SENT: &str = "
+    0         connect
+    0         > SEW 0 sackok
+    50        < SE. 0 ack 1 sackok
+    50        > . 1 ack 1
+    60        write 30000
+    60.000001 > . 1:10001 by 1000 ack 1 ect0
+";
+
+/// The first of them is lost.
+const LOST: &str = "
+    110 < . 1 ack 1 sack 1001:2001
+    110 > . 10001:11001 ack 1 ect0
+    111 < . 1 ack 1 sack 1001:3001
+    112 < . 1 ack 1 sack 1001:4001
+    112 > . 1:1001 ack 1
+";
+
+/// RFC 3168 section 6.1.2: whatever has reduced the window.
+#[test]
+fn the_first_new_segment_after_a_loss_has_cwr() {
+    let timeline = "
+        162 < . 1 ack 11001
+        162 > W. 11001:12001 ack 1 ect0
+        162 > . 12001:17001 by 1000 ack 1 ect0
+    ";
+    play(&WITH_ECN, &[TEN_SENT, LOST, timeline].concat());
+}
+
+/// In Recovery an echo asks for nothing; the ACK that ends it may begin the next reduction.
+#[test]
+fn an_echo_with_the_end_of_recovery_reduces_the_window_again() {
+    let timeline = "
+        113 < E. 1 ack 1 sack 1001:5001
+        113 ? state Recovery ssthresh 5000
+        162 < E. 1 ack 11001
+        162 > W. 11001:12001 ack 1 ect0
+        162 > . 12001:13001 ack 1 ect0
+        162 ? state Cwr ssthresh 2000
+    ";
+    play(&WITH_ECN, &[TEN_SENT, LOST, timeline].concat());
+}
+
+/// One reduction a window: the loss is repaired as the reduction goes on, and DCTCP's becomes one by half of what is left.
+#[test]
+fn a_loss_in_cwr_is_repaired_within_its_reduction() {
+    let timeline = "
+        110 < E. 1 ack 1001
+        110 > W. 10001:11001 ack 1 ect0
+        111 < E. 1 ack 1001 sack 2001:3001
+        112 < E. 1 ack 1001 sack 2001:4001
+        112 > . 11001:12001 ack 1 ect0
+        113 < E. 1 ack 1001 sack 2001:5001
+    ";
+    // DCTCP's handshake is ECT, too.
+    let of_dctcp = TEN_SENT
+        .replace("sackok\n", "sackok ect0\n")
+        .replace("> . 1 ack 1\n", "> . 1 ack 1 ect0\n");
+    for (cc, ssthresh, sent) in [("TcpNewReno", 5000, TEN_SENT), ("TcpDctcp", 4000, &of_dctcp)] {
+        let state = format!("113 ? state Recovery ssthresh {ssthresh}");
+        play_with(cc, &WITH_ECN, &[sent, timeline, &state].concat());
+    }
+}
+
+/// RFC 8257 section 3.2: what waits for its ACK has it with the old mark, what has the other mark at once.
+#[test]
+fn a_change_of_marks_is_acknowledged_at_once_with_what_waits_before() {
+    let mut timeline = String::from(
+        "
+        0   listen
+        0   < SEW 0 sackok ect0
+        0   > SE. 0 ack 1 win 50000 sackok ect0
+        50  < . 1 ack 1 ect0
+    ",
+    );
+    let mut segment = |i: usize, ecn: &str, answers: &[(&str, usize)]| {
+        let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + i);
+        timeline.push_str(&format!("{at} < . {from}:{to} ack 1 {ecn}\n"));
+        for (flags, segments) in answers {
+            let ack = 1000 * segments + 1;
+            timeline.push_str(&format!("{at} > {flags} 1 ack {ack} win 50000 ect0\n"));
+        }
+    };
+    for i in 0..20 {
+        let answer: &[_] = if i < 16 || i % 2 == 1 { &[(".", i + 1)] } else { &[] };
+        segment(i, "ect0", answer);
+    }
+    segment(20, "ect0", &[]);
+    segment(21, "ce", &[(".", 21), ("E.", 22)]);
+    segment(22, "ce", &[]);
+    segment(23, "ce", &[("E.", 24)]);
+    segment(24, "ect0", &[(".", 25)]);
+    segment(25, "ect0", &[]);
+    segment(26, "ect0", &[(".", 27)]);
+    play_with("TcpDctcp", &[("RcvBufSize", "50000"), ("DelAckCount", "2")], &timeline);
+}
