@@ -30,13 +30,15 @@ from ccperf.verify.linux import Parting, partings, traced
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT))
 
-from tools import linux_disciplines  # noqa: E402
+from tools import bbr_draws, linux_disciplines  # noqa: E402
 from tools.linux_disciplines import LARGE, LEFT, apart, scalars  # noqa: E402
 
 PAGE = ROOT / "docs" / "linux-and-ns3.md"
 FIGURE = ROOT / "docs" / "images" / "linux-and-ns3.svg"
 RECORD = ROOT / "benchmarks" / "linux.json"
 ALGORITHMS = ("TcpCubic", "TcpNewReno", "TcpDctcp", "TcpVegas", "TcpBbr")
+#: Draws where it begins to probe.
+DRAWS = "TcpBbr"
 #: A hundred flows of it take Linux a minute.
 LEFT_OUT = ("many_flows",)
 Edit = Callable[[dict[str, Any]], object]
@@ -218,6 +220,7 @@ PROFILE: Mapping[str, Switch] = {
     "TcpNewReno": Switch("", both(another("TcpLinuxReno"), LINUX)),
     "TcpDctcp": Switch("", LINUX),
     "TcpVegas": Switch("", LINUX),
+    "TcpBbr": Switch("", LINUX),
 }
 
 
@@ -250,17 +253,23 @@ def headlines(name: str, made: Scenario, recording: Recording) -> dict[str, floa
 
 
 def compared(
-    cc: str, name: str, profile: Mapping[str, Switch] = MappingProxyType({})
+    cc: str,
+    name: str,
+    profile: Mapping[str, Switch] = MappingProxyType({}),
+    streams: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Where the segments part, and what the metrics are on both sides; `profile`: for the engine's
-    flows, by their algorithm, those that `cc` competes with, too.
+    flows, by their algorithm, those that `cc` competes with, too; `streams`: of what they draw, as
+    far as they are known.
     """
     made = scenario(cc, name)
     ours = scenario(cc, name, profile.get(cc, Switch("")), profile)
-    runs = [
-        traced(ours, backends.get("native")),
-        traced(made, backends.get("linux")),
-    ]
+    theirs = traced(made, backends.get("linux"))
+    if cc == DRAWS and profile:
+        run, streams = bbr_draws.alike(ours, theirs, streams)
+    else:
+        run = traced(ours, backends.get("native"))
+    runs = [run, theirs]
     values = [headlines(name, made, run.recording) for run in runs]
     kinds = {
         flow["name"]: (flow.get("congestion_control") or {}).get("type")
@@ -274,6 +283,7 @@ def compared(
         "parts_ns": None if first.is_equal else _parts_at(first),
         "ns3": values[0],
         "linux": {metric: values[1].get(metric) for metric in values[0]},
+        **({"streams": dict(streams)} if streams else {}),
     }
 
 
@@ -336,8 +346,9 @@ def record_profile(names: Iterable[str], experiments: Iterable[str]) -> None:
     for cc in (cc for cc in names if cc in PROFILE):
         for name in experiments:
             found = known.setdefault("profile", {}).setdefault(cc, {})
-            if name not in found:
-                found[name] = compared(cc, name, PROFILE)
+            entry = found.get(name, {})
+            if "segments" not in entry:
+                found[name] = compared(cc, name, PROFILE, entry.get("streams", {}))
                 write(known)
                 print(cc, name, "profile linux", flush=True)
 

@@ -16,14 +16,14 @@
 mod control;
 mod model;
 
-use super::BuildContext;
+use super::{BuildContext, bbr_linux};
 use super::aggregation::Aggregation;
 use super::max_filter::MaxFilter;
 use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::rng::RngStream;
 use crate::base::time::{Rate, Time};
-use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck};
+use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, Growth};
 use crate::host::tcp::profile::changes::{Change, Changes};
 use crate::host::tcp::rate::{AckSample, RateSample};
 use crate::host::tcp::{CongState, Tcb};
@@ -138,6 +138,9 @@ pub struct Bbr {
 }
 
 pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    if cx.growth == Growth::Linux {
+        return bbr_linux::new(cx);
+    }
     let a = &cx.attributes;
     Control::rate(Bbr {
         high_gain: a.f64("HighGain"),

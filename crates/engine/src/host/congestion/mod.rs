@@ -1,6 +1,7 @@
 //! Congestion control algorithms: one file each, one line in the registry below each.
 
 mod aggregation;
+mod bbr_linux;
 mod betas;
 mod cube_root;
 mod dctcp_linux;
@@ -55,8 +56,14 @@ macro_rules! registry {
 pub const OWN: &[&str] = &[bbr3::SPEC.ns3, copa::SPEC.ns3, ledbat_pp::SPEC.ns3, prague::SPEC.ns3];
 
 /// ns-3's classes, and Linux's algorithms where the stack is Linux's.
-pub const OF_PROFILE: &[&str] =
-    &[new_reno::SPEC.ns3, linux_reno::SPEC.ns3, cubic::SPEC.ns3, dctcp::SPEC.ns3, vegas::SPEC.ns3];
+pub const OF_PROFILE: &[&str] = &[
+    new_reno::SPEC.ns3,
+    linux_reno::SPEC.ns3,
+    cubic::SPEC.ns3,
+    dctcp::SPEC.ns3,
+    vegas::SPEC.ns3,
+    bbr::SPEC.ns3,
+];
 
 macro_rules! hears {
     () => {

@@ -65,12 +65,22 @@ pub struct RateSample {
     pub prior_lost: u32,
 }
 
+/// How samples are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// As ns-3 does.
+    Ns3,
+    /// The draft's, and the round trip is wanted, too.
+    Draft,
+    /// The draft's by Linux's clock, each ACK for itself.
+    Linux,
+}
+
 /// A sample under construction.
 #[derive(Clone, Debug)]
 struct Sampling {
     sample: RateSample,
-    /// The round trip is wanted, too.
-    measures: bool,
+    law: Law,
     /// See [`RateSample::rtt`]; `Time::MAX` without a segment.
     rtt: Time,
     /// The least so far.
@@ -166,10 +176,10 @@ const NO_SAMPLE: &RateSample = &RateSample {
 
 impl RateEstimator {
     /// With samples, which only rate control needs.
-    pub fn sampling(measures: bool) -> RateEstimator {
+    pub fn sampling(law: Law) -> RateEstimator {
         let sampling = Sampling {
             sample: RateSample::default(),
-            measures,
+            law,
             rtt: Time::MAX,
             least_rtt: Time::MAX,
             is_ambiguous: false,
@@ -203,6 +213,7 @@ impl RateEstimator {
         let RateEstimator { delivered, told: Some(told) } = self else {
             return SentRate::default();
         };
+        let now = told.by_clock(now);
         let connection = &mut told.connection;
         if in_flight == 0 {
             connection.first_sent_time = now;
@@ -232,9 +243,10 @@ impl RateEstimator {
         self.delivered += u64::from(bytes);
         if let Some(sent) = sent
             && let Some(told) = &mut self.told
-            && let Told { connection, sampling: Some(sampling) } = &mut **told
         {
-            let is_newest = if sampling.measures {
+            let [now, last_sent] = [now, last_sent].map(|time| told.by_clock(time));
+            let Told { connection, sampling: Some(sampling) } = &mut **told else { return };
+            let is_newest = if sampling.law != Law::Ns3 {
                 // The draft's IsNewestPacket.
                 let is_newest =
                     sampling.rtt == Time::MAX || last_sent >= connection.first_sent_time;
@@ -306,8 +318,8 @@ impl RateEstimator {
             connection.lost = ack.lost;
             return Some(AckSample { connection, rate: NO_SAMPLE });
         };
-        let Sampling { sample, measures, rtt, least_rtt, is_ambiguous } = sampling;
-        if *measures {
+        let Sampling { sample, law, rtt, least_rtt, is_ambiguous } = sampling;
+        if *law != Law::Ns3 {
             let measured = std::mem::replace(rtt, Time::MAX);
             let is_clear = !std::mem::take(is_ambiguous);
             sample.rtt = (is_clear && measured != Time::MAX).then_some(measured);
@@ -317,12 +329,36 @@ impl RateEstimator {
             *least_rtt = (*least_rtt).min(sample.rtt.unwrap_or(Time::MAX));
         }
         // ns-3's least round trip is smoothed, and may be longer than this one.
-        let min_rtt = if *measures { *least_rtt } else { min_rtt };
+        let min_rtt = if *law == Law::Draft { *least_rtt } else { min_rtt };
         sample.acked_sacked = ack.delivered;
         sample.bytes_loss = ack.lost_change;
         sample.prior_in_flight = ack.prior_in_flight;
         sample.finish(connection, min_rtt);
         Some(AckSample { connection, rate: sample })
+    }
+
+    /// An ACK is about to be taken in, and so many bytes have been found lost before it.
+    #[inline]
+    pub fn on_ack_begins(&mut self, lost: u64) {
+        if let Some(told) = &mut self.told
+            && let Told { connection, sampling: Some(Sampling { law: Law::Linux, sample, .. }) } =
+                &mut **told
+        {
+            connection.lost = lost;
+            sample.prior_time = Time::ZERO;
+            sample.interval = Time::ZERO;
+        }
+    }
+}
+
+impl Told {
+    /// A time as the clock says it.
+    #[inline(always)]
+    fn by_clock(&self, time: Time) -> Time {
+        match &self.sampling {
+            Some(Sampling { law: Law::Linux, .. }) => Time(time.0 / 1000 * 1000),
+            _ => time,
+        }
     }
 }
 
@@ -409,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_sample_is_what_was_delivered_over_the_longer_phase() {
-        let mut rate = RateEstimator::sampling(true);
+        let mut rate = RateEstimator::sampling(Law::Draft);
         let first = rate.on_sent(at(1), 0, 0);
         let second = rate.on_sent(at(2), MSS, 0);
         ack(&mut rate, at(21), at(1), first);
@@ -422,7 +458,7 @@ mod tests {
     /// Less than a round trip is none; and what delivers nothing gives no other.
     #[test]
     fn what_is_of_no_use_has_no_interval() {
-        let mut rate = RateEstimator::sampling(false);
+        let mut rate = RateEstimator::sampling(Law::Ns3);
         let first = rate.on_sent(at(1), 0, 0);
         let early = ack(&mut rate, at(5), at(1), first);
         assert_eq!((early.delivered, early.interval), (1_000, Time::ZERO));
@@ -435,7 +471,7 @@ mod tests {
 
     #[test]
     fn the_round_trip_is_of_the_segment_that_left_last() {
-        let mut rate = RateEstimator::sampling(true);
+        let mut rate = RateEstimator::sampling(Law::Draft);
         let first = rate.on_sent(at(1), 0, 0);
         let second = rate.on_sent(at(3), MSS, 0);
         rate.on_delivered(at(25), MSS, at(1), false, Some(&first));
@@ -446,7 +482,7 @@ mod tests {
 
     #[test]
     fn a_retransmission_leaves_the_ack_without_a_round_trip() {
-        let mut rate = RateEstimator::sampling(true);
+        let mut rate = RateEstimator::sampling(Law::Draft);
         let again = rate.on_sent(at(1), 0, 0);
         let second = rate.on_sent(at(3), MSS, 0);
         rate.on_delivered(at(25), MSS, at(1), true, Some(&again));
@@ -457,7 +493,7 @@ mod tests {
 
     #[test]
     fn what_was_found_lost_counts_once() {
-        let mut rate = RateEstimator::sampling(true);
+        let mut rate = RateEstimator::sampling(Law::Draft);
         let mut lost = |lost| {
             let taken = Taken { delivered: 0, lost_change: 0, lost, prior_in_flight: 0 };
             rate.sample(taken, MIN_RTT).unwrap().rate.newly_lost
@@ -468,7 +504,7 @@ mod tests {
     /// The phase covers all that is in flight when it begins, and ends with the first ACK beyond.
     #[test]
     fn an_application_limits_until_more_than_the_flight_is_delivered() {
-        let mut rate = RateEstimator::sampling(true);
+        let mut rate = RateEstimator::sampling(Law::Draft);
         let segments = [at(1), at(2), at(3)].map(|now| (now, rate.on_sent(now, MSS, 0)));
         let pipe = Pipe {
             cwnd: 10 * MSS,

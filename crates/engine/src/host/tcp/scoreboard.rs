@@ -37,6 +37,8 @@ pub struct Segment {
     pub counts: bool,
     /// It was overdue ([`Scoreboard::mark_overdue`]), and has not left since.
     pub was_overdue: bool,
+    /// It was the last of those that left together, where the profile has bursts: what is lost of them is sent again together.
+    pub ends_burst: bool,
     pub last_sent: Time,
 }
 
@@ -51,6 +53,7 @@ impl Segment {
             is_repeated: false,
             counts: false,
             was_overdue: false,
+            ends_burst: false,
             last_sent: Time::MAX,
         }
     }
@@ -329,6 +332,19 @@ impl Scoreboard {
         let segment = &mut self.sent[index];
         segment.counts = true;
         *segment
+    }
+
+    /// A burst ends with the segment that was taken.
+    pub fn end_burst(&mut self, index: usize) {
+        self.sent[index].ends_burst = true;
+    }
+
+    /// The same of the last one.
+    #[inline(always)]
+    pub fn end_burst_here(&mut self) {
+        if let Some(last) = self.sent.back_mut() {
+            last.ends_burst = true;
+        }
     }
 
     /// Those that begin at `seq` or later.

@@ -35,8 +35,18 @@ pub trait Segmentation: fmt::Debug + Default + Send {
     /// The segment leaves now; if not, the next ACK asks again.
     fn leaves(&mut self, opening: Opening<'_>) -> bool;
 
+    /// What is lost leaves again: this segment, and with it so many as left together with it, `together` in all, as far as
+    /// `room` allows.
+    fn leaves_again(&mut self, tcb: &Tcb, room: u32, together: u32);
+
+    /// A segment leaves alone, whatever the window says.
+    fn leaves_alone(&mut self);
+
     /// What leaves is the last of several that leave together: it gets PSH, so that the receiver does not wait for more.
     fn ends_burst(&self) -> bool;
+
+    /// More of the burst leaves with what has just left.
+    fn is_within_burst(&self) -> bool;
 }
 
 /// Each leaves as soon as it may.
@@ -51,8 +61,18 @@ impl Segmentation for AtOnce {
         true
     }
 
+    fn leaves_again(&mut self, _tcb: &Tcb, _room: u32, _together: u32) {}
+
+    #[inline(always)]
+    fn leaves_alone(&mut self) {}
+
     #[inline(always)]
     fn ends_burst(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn is_within_burst(&self) -> bool {
         false
     }
 }

@@ -84,7 +84,7 @@ pub struct Tcb {
     pub is_cwnd_limited: bool,
     /// The most that was outstanding in the last window of data, in bytes, where the profile validates windows; else 0.
     pub most_outstanding: u32,
-    /// When data left last, where the profile validates windows.
+    /// When data left last, or, where it is paced, when the next may (Linux's `tcp_wstamp_ns`); where the profile validates windows.
     pub last_departure: Time,
     /// When the first segment after a silence leaves: the application limits what is sent (Linux's `app_limited`).
     pub is_app_limited: bool,
@@ -114,6 +114,8 @@ pub struct Tcb {
     pub pacing_ss_ratio: u16,
     pub pacing_ca_ratio: u16,
     pub pace_initial_window: bool,
+    /// Segments that leave together at least, where the profile has bursts (Linux's `min_tso_segs`).
+    pub least_burst: u8,
 }
 
 impl Tcb {
@@ -186,6 +188,7 @@ impl Default for Tcb {
             pacing_ss_ratio: 200,
             pacing_ca_ratio: 120,
             pace_initial_window: false,
+            least_burst: 2,
         }
     }
 }

@@ -204,6 +204,7 @@ mod tests {
                 is_repeated,
                 counts: true,
                 was_overdue: false,
+                ends_burst: false,
                 last_sent: Time::from_ms(left_ms),
             });
             if sacked {

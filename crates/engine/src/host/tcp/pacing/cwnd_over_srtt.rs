@@ -15,6 +15,8 @@ pub struct CwndOverSrtt {
 }
 
 impl Pacing for CwndOverSrtt {
+    const BY_BURSTS: bool = false;
+
     #[inline(always)]
     fn is_active(&self, tcb: &Tcb) -> bool {
         let initial = tcb.initial_cwnd.wrapping_mul(tcb.segment_size);
@@ -32,11 +34,11 @@ impl Pacing for CwndOverSrtt {
         }
     }
 
-    fn gap(&mut self, tcb: &Tcb, bytes: u32) -> Time {
+    fn gap(&mut self, tcb: &mut Tcb, bytes: u32, _ends: bool) -> Option<Time> {
         let rate = tcb.pacing_rate;
         if (self.rate, self.bytes) != (rate, bytes) {
             *self = CwndOverSrtt { rate, bytes, gap: rate.tx_time(bytes) };
         }
-        self.gap
+        Some(self.gap)
     }
 }

@@ -10,7 +10,7 @@ use crate::base::time::Time;
 use crate::host::tcp::acks::Quick;
 use crate::host::tcp::control::Growth;
 use crate::host::tcp::loss::Rack;
-use crate::host::tcp::pacing::CwndOverSrtt;
+use crate::host::tcp::pacing::DepartureTime;
 use crate::host::tcp::rtt::Windowed;
 use crate::host::tcp::segmentation::Deferral;
 use crate::host::tcp::tcb::Tcb;
@@ -36,13 +36,13 @@ impl Profile for Linux {
     type Loss = Rack;
     type Rtt = Windowed;
     type Acks = Quick;
-    type Pacing = CwndOverSrtt;
+    type Pacing = DepartureTime;
     type Segmentation = Deferral;
     type Validation = LinuxValidation;
 
     const INITIAL_RTT: Time = Time::from_secs(1);
     const LONGEST_TIMEOUT: Time = Time::from_secs(120);
-    const WRITE_DELAY: Time = Time(1);
+    const WRITE_DELAY: Time = Time(0);
     const EVERY_TIMEOUT_SETS_SSTHRESH: bool = false;
     const PARTIAL_ACK_SENDS: bool = false;
     const RESENDS_WHAT_MAY_COME: bool = false;

@@ -96,6 +96,7 @@ mod tests {
             is_repeated: false,
             counts: true,
             was_overdue: false,
+            ends_burst: false,
             last_sent: Time::from_ms(left_ms),
         }
     }

@@ -229,6 +229,21 @@ impl Scoreboard {
         self.first_lost_beyond()
     }
 
+    /// How many segments from `seq` on left together with it, are lost and wait to be sent again.
+    pub fn lost_together(&self, seq: Seq) -> u32 {
+        let mut segments = 0;
+        for segment in self.from(seq) {
+            if !segment.lost || segment.sacked || segment.retransmitted {
+                break;
+            }
+            segments += 1;
+            if segment.ends_burst {
+                break;
+            }
+        }
+        segments
+    }
+
     #[cold]
     fn first_lost_beyond(&self) -> Option<Seq> {
         let highest = self.highest_sack.unwrap_or(Seq(0));
@@ -278,6 +293,16 @@ mod tests {
             scoreboard.take(SIZE, at(i), Time::ZERO);
         }
         scoreboard
+    }
+
+    #[test]
+    fn what_left_together_and_is_lost_waits_together() {
+        let mut scoreboard = four();
+        [0, 2].into_iter().for_each(|i| scoreboard.end_burst(i));
+        scoreboard.mark_each_lost(|_| true);
+        assert_eq!([0, 1, 2, 3].map(|i| scoreboard.lost_together(at(i))), [1, 2, 1, 1]);
+        send_again(&mut scoreboard, 1);
+        assert_eq!([1, 2].map(|i| scoreboard.lost_together(at(i))), [0, 1]);
     }
 
     fn send_again(scoreboard: &mut Scoreboard, number: u32) {

@@ -10,7 +10,6 @@ use crate::base::time::Time;
 use crate::host::tcp::tcb::{CongState, Tcb};
 
 const RECENT: Time = Time::from_ms(1);
-const LEAST_BURST: u64 = 2;
 /// In bytes: what the length of an IP packet can say.
 pub const LARGEST_BURST: u64 = 65_536;
 const BURSTS_A_SECOND: u64 = 1024;
@@ -50,12 +49,9 @@ impl Segmentation for Deferral {
     fn leaves(&mut self, opening: Opening<'_>) -> bool {
         let now = opening.tcb.now;
         let size = opening.tcb.segment_size;
-        if self.left > 0 && self.last == Some(now) {
-            self.left -= 1;
-            self.ends_burst = self.left == 0;
+        if self.goes_on(now) {
             return true;
         }
-        self.ends_burst = false;
         let buffers = self.buffers.get_or_insert_with(|| Buffers::new(&opening));
         let burst = burst(opening.tcb);
         let fills_buffer = opening.room >= buffers.left(&opening);
@@ -64,13 +60,29 @@ impl Segmentation for Deferral {
         }
         // So that two bursts are in flight.
         let half = (opening.tcb.cwnd / size / 2).max(1);
-        self.left = burst.min(opening.room / size).min(half).saturating_sub(1);
-        self.last = Some(now);
+        let together = burst.min(opening.room / size).min(half);
+        self.begin(together.min(opening.unsent.div_ceil(size)), now);
         true
+    }
+
+    fn leaves_again(&mut self, tcb: &Tcb, room: u32, together: u32) {
+        if !self.goes_on(tcb.now) {
+            let most = burst(tcb).min(room / tcb.segment_size);
+            self.begin(most.min(together), tcb.now);
+        }
+    }
+
+    fn leaves_alone(&mut self) {
+        self.left = 0;
+        self.ends_burst = false;
     }
 
     fn ends_burst(&self) -> bool {
         self.ends_burst
+    }
+
+    fn is_within_burst(&self) -> bool {
+        self.left > 0
     }
 }
 
@@ -106,6 +118,22 @@ fn buffer(opening: &Opening<'_>, most: u32) -> u32 {
 }
 
 impl Deferral {
+    /// The segment that leaves is one of the present burst.
+    fn goes_on(&mut self, now: Time) -> bool {
+        let goes_on = self.left > 0 && self.last == Some(now);
+        if goes_on {
+            self.left -= 1;
+        }
+        self.ends_burst = goes_on && self.left == 0;
+        goes_on
+    }
+
+    /// So many segments leave together.
+    fn begin(&mut self, together: u32, now: Time) {
+        self.left = together.saturating_sub(1);
+        self.last = Some(now);
+    }
+
     fn waits(&self, opening: &Opening<'_>, burst: u32) -> bool {
         let Opening { tcb, window, room, oldest, .. } = *opening;
         let size = tcb.segment_size;
@@ -121,15 +149,17 @@ impl Deferral {
 /// In segments.
 fn burst(tcb: &Tcb) -> u32 {
     let size = u64::from(tcb.segment_size);
-    let of_rate = tcb.window_rate().map_or(LARGEST_BURST, |rate| rate / BURSTS_A_SECOND);
+    let rate = if tcb.pacing { Some(tcb.pacing_rate.0 / 8) } else { tcb.window_rate() };
+    let of_rate = rate.map_or(LARGEST_BURST, |rate| rate / BURSTS_A_SECOND);
     let steps = tcb.min_rtt.0 / STEP.0;
     let of_path = if steps < u64::from(u32::BITS) { LARGEST_BURST >> steps } else { 0 };
-    ((of_rate + of_path).min(LARGEST_BURST) / size).max(LEAST_BURST) as u32
+    ((of_rate + of_path).min(LARGEST_BURST) / size).max(u64::from(tcb.least_burst)) as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::time::Rate;
 
     const SIZE: u32 = 1448;
 
@@ -244,5 +274,33 @@ mod tests {
         // The rate carries two in a millisecond.
         assert_eq!(ends(4, 20), [false, true, false, true]);
         assert_eq!(ends(1, 31), [false]);
+    }
+
+    /// As far as there is room, and not together with what is new.
+    #[test]
+    fn what_was_a_burst_leaves_again_as_one() {
+        let tcb = tcb();
+        for (room, together, wanted) in [(9, 2, 2), (1, 2, 1), (9, 1, 1), (9, 5, 2)] {
+            let mut deferral = Deferral::default();
+            let mut left = 1;
+            deferral.leaves_again(&tcb, room * SIZE, together);
+            while deferral.is_within_burst() {
+                assert!(!deferral.ends_burst());
+                left += 1;
+                deferral.leaves_again(&tcb, (room - left) * SIZE, together - 1);
+            }
+            assert_eq!(left, wanted);
+            assert_eq!(deferral.ends_burst(), wanted > 1);
+        }
+    }
+
+    #[test]
+    fn a_pacing_rate_says_how_many_leave_together() {
+        let megabyte = |n: u64| Rate(n * 8_000_000);
+        for (rate, least, wanted) in [(megabyte(5), 2, 3), (megabyte(1), 2, 2), (megabyte(1), 1, 1)]
+        {
+            let tcb = Tcb { pacing: true, pacing_rate: rate, least_burst: least, ..tcb() };
+            assert_eq!(burst(&tcb), wanted);
+        }
     }
 }

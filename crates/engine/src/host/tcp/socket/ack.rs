@@ -13,6 +13,7 @@ use crate::host::tcp::rate::Taken;
 use crate::host::tcp::recovery::AckKind;
 use crate::host::tcp::rtt::RttEstimation;
 use crate::host::tcp::scoreboard::Rule3;
+use crate::host::tcp::segmentation::Segmentation;
 use crate::host::tcp::tcb::CongState;
 use crate::packet::{Flags, Packet, SackBlock};
 
@@ -68,6 +69,7 @@ impl<P: Profile> Socket<P> {
 
         let mut newly_sacked = 0;
         self.sending.loss.on_ack_begins(&self.tcb);
+        self.sending.rate.on_ack_begins(self.sending.scoreboard.found_lost());
         if packet.sacks() > 0 {
             let blocks = &env.options().sacks[..packet.sacks()];
             let duplicate =
@@ -367,7 +369,7 @@ impl<P: Profile> Socket<P> {
         }
         if state == CongState::Recovery {
             self.restart(info.ack, Rto::Anew, env);
-            self.tcb.cwnd = self.tcb.ssthresh;
+            self.settle_window();
         }
         match step.window {
             None => return,
@@ -430,6 +432,7 @@ impl<P: Profile> Socket<P> {
 
     /// Sends the next segment, or the head again, without asking the window.
     pub(super) fn retransmit_next<E: Environment>(&mut self, env: &mut E) {
+        self.sending.segmentation.leaves_alone();
         let next = self.sending.scoreboard.next_segment(Rule3::Skipped, self.sending.window);
         let (seq, most) = next.unwrap_or((self.sending.scoreboard.head(), self.tcb.segment_size));
         self.tcb.next_tx_seq = seq;

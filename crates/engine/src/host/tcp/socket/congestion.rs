@@ -1,9 +1,9 @@
 //! Who moves the congestion window: the algorithm together with loss recovery, or the algorithm alone.
 
 use crate::base::time::Time;
-use crate::host::tcp::control::{CaEvent, Callback, CongestionControl, Control};
+use crate::host::tcp::control::{CaEvent, Callback, CongestionControl, Control, Growth};
 use crate::host::tcp::profile::changes::{Change, Changes};
-use crate::host::tcp::rate::{AckSample, RateEstimator};
+use crate::host::tcp::rate::{AckSample, Law, RateEstimator};
 use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 use crate::host::tcp::tcb::{CongState, Tcb};
 
@@ -27,9 +27,13 @@ impl Congestion {
     }
 
     /// What the algorithm needs to know of the delivery rate.
-    pub(super) fn rate_estimator(&self) -> RateEstimator {
+    pub(super) fn rate_estimator(&self, growth: Growth) -> RateEstimator {
         if self.control.wants_samples() {
-            RateEstimator::sampling(self.control.wants_round_trips())
+            RateEstimator::sampling(match growth {
+                _ if self.control.wants_round_trips() => Law::Draft,
+                Growth::Ns3 => Law::Ns3,
+                Growth::Linux => Law::Linux,
+            })
         } else if self.control.is_rate_control() {
             RateEstimator::counting()
         } else {

@@ -186,7 +186,7 @@ impl<P: Profile> Socket<P> {
             CongState::Open | CongState::Disorder => {}
             CongState::Recovery if is_over => {
                 self.end_recovery();
-                self.tcb.cwnd = self.tcb.ssthresh;
+                self.settle_window();
             }
             CongState::Loss if is_over => self.enter_open(),
             _ => return,

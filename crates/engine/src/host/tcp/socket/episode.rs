@@ -7,6 +7,7 @@ use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::loss::{Finding, LossDetection, LossMarks};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::recovery::{AckKind, Episode};
+use crate::host::tcp::segmentation::Segmentation;
 use crate::host::tcp::tcb::{CongState, Tcb};
 use crate::packet::Flags;
 
@@ -37,7 +38,7 @@ impl<P: Profile> Socket<P> {
         match self.tcb.cong_state {
             CongState::Recovery if is_over => {
                 self.end_recovery();
-                self.tcb.cwnd = self.tcb.ssthresh;
+                self.settle_window();
             }
             CongState::Loss if finding == Finding::LostAgain => {}
             CongState::Recovery | CongState::Loss => return,
@@ -60,6 +61,7 @@ impl<P: Profile> Socket<P> {
 
     /// RFC 8985 section 7.3: new data if the peer's window has room for it, or else the last segment again.
     fn probe_for_losses<E: Environment>(&mut self, env: &mut E) {
+        self.sending.segmentation.leaves_alone();
         let scoreboard = &self.sending.scoreboard;
         let size = self.tcb.segment_size;
         if scoreboard.unsent() > 0 && scoreboard.sent_size() + size <= self.sending.window {
@@ -125,7 +127,9 @@ impl<P: Profile> Socket<P> {
         }
         self.reduce_for_loss(delivered);
         if P::STEPS_ONCE_AN_ACK {
-            self.retransmit_next(env);
+            if !self.congestion.is_rate_control() {
+                self.retransmit_next(env);
+            }
         } else {
             self.send_data(self.sending.highest_ack, self.tcb.segment_size, Flags::ACK, env);
         }
@@ -169,6 +173,13 @@ impl<P: Profile> Socket<P> {
         self.sending.dup_acks = 0;
         self.sending.is_first_partial_ack = true;
         self.enter_open();
+    }
+
+    /// The window after an episode: not of who has it alone, but that ns-3's takes it there, too.
+    pub(super) fn settle_window(&mut self) {
+        if !P::STEPS_ONCE_AN_ACK || !self.congestion.is_rate_control() {
+            self.tcb.cwnd = self.tcb.ssthresh;
+        }
     }
 
     pub(super) fn enter_open(&mut self) {

@@ -6,6 +6,7 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::acks::{AckPolicy, GapAck, GapSegment, NewSegment};
 use crate::host::tcp::control::{CaEvent, EarlyAck};
+use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::rtt::RttEstimation;
@@ -23,10 +24,22 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     pub fn on_segment<E: Environment>(&mut self, packet: &Packet, now: Time, env: &mut E) {
         self.tcb.now = now;
+        if P::Pacing::BY_BURSTS {
+            self.send_what_is_due(env);
+        }
         if !self.take_steadily(packet, env) {
             self.take_segment(packet, env);
         }
         self.settle_loss_timer(env);
+    }
+
+    /// What leaves by its pace leaves before what comes in that nanosecond is heard.  ACKs of paced segments are as far apart as
+    /// those were, so this happens often.
+    fn send_what_is_due<E: Environment>(&mut self, env: &mut E) {
+        if self.is_pending(Timer::Pacing) && self.tcb.last_departure <= self.tcb.now {
+            self.disarm(Timer::Pacing, env);
+            self.send_pending(env);
+        }
     }
 
     /// Any segment.

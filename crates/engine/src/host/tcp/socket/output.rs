@@ -196,8 +196,12 @@ impl<P: Profile> Socket<P> {
                 return;
             }
             self.found_nothing = false;
-            if seq == self.tcb.high_tx_mark && self.is_deferred(window) {
-                return;
+            if seq == self.tcb.high_tx_mark {
+                if self.is_deferred(window) {
+                    return;
+                }
+            } else if P::Segmentation::WAITS {
+                self.repeat_together(seq, window);
             }
             if data < window {
                 self.offer_space(env);
@@ -215,9 +219,8 @@ impl<P: Profile> Socket<P> {
             let flags = if self.sending.connected { Flags::ACK } else { Flags::default() };
             let sent = self.send_data(seq, len, flags, env);
             self.tcb.next_tx_seq += sent;
-            if self.is_pacing() && !self.is_pending(Timer::Pacing) {
-                let gap = self.pacing_gap(sent);
-                self.arm(Timer::Pacing, gap, env);
+            if self.is_pacing() && !P::Pacing::BY_BURSTS && !self.is_pending(Timer::Pacing) {
+                self.pace(sent, env);
                 return;
             }
         }
@@ -230,7 +233,7 @@ impl<P: Profile> Socket<P> {
             return false;
         }
         self.sending.ends_burst = false;
-        if self.is_pacing() {
+        if self.is_pacing() && !P::Pacing::BY_BURSTS {
             return false;
         }
         let Sending { scoreboard, segmentation, window, ends_burst, .. } = &mut self.sending;
@@ -254,6 +257,13 @@ impl<P: Profile> Socket<P> {
         !leaves
     }
 
+    /// What is lost leaves again as it left, if `room` allows.
+    fn repeat_together(&mut self, seq: Seq, room: u32) {
+        let Sending { scoreboard, segmentation, ends_burst, .. } = &mut self.sending;
+        segmentation.leaves_again(&self.tcb, room, scoreboard.lost_together(seq));
+        *ends_burst = segmentation.ends_burst();
+    }
+
     /// Sends at most `max` bytes from `seq`, in a segment with `flags` and those that are due; returns
     /// how many.
     pub(super) fn send_data<E: Environment>(
@@ -271,10 +281,12 @@ impl<P: Profile> Socket<P> {
         let lost = scoreboard.found_lost();
         let segment = scoreboard.send(index, || rate.on_sent(now, in_flight, lost));
         let (len, is_retransmission) = (segment.len, segment.retransmitted);
+        if P::Segmentation::WAITS && !self.sending.segmentation.is_within_burst() {
+            self.sending.scoreboard.end_burst(index);
+        }
 
-        if self.is_pacing() && !self.is_pending(Timer::Pacing) {
-            let gap = self.pacing_gap(len);
-            self.arm(Timer::Pacing, gap, env);
+        if self.is_pacing() && (P::Pacing::BY_BURSTS || !self.is_pending(Timer::Pacing)) {
+            self.pace(len, env);
         }
         let mut flags = flags;
         if flags.has(Flags::ACK) {
@@ -303,7 +315,7 @@ impl<P: Profile> Socket<P> {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
         self.statistics.count_departure(&self.tcb, seq, len);
-        if P::Validation::IS_ACTIVE {
+        if P::Validation::IS_ACTIVE && !self.is_pacing() {
             self.tcb.last_departure = now;
         }
         env.transmit(packet);
@@ -475,9 +487,16 @@ impl<P: Profile> Socket<P> {
         beyond.wrapping_add(self.sending.scoreboard.retrans_out())
     }
 
-    /// The time until the next segment after one of `bytes`.
-    pub(super) fn pacing_gap(&mut self, bytes: u32) -> Time {
-        self.sending.pacing.gap(&self.tcb, bytes)
+    /// A segment of `bytes` leaves; what comes after it waits, if it is not within a burst.
+    pub(super) fn pace<E: Environment>(&mut self, bytes: u32, env: &mut E) {
+        let Sending { pacing, segmentation, .. } = &mut self.sending;
+        let ends = !segmentation.is_within_burst();
+        if let Some(gap) = pacing.gap(&mut self.tcb, bytes, ends) {
+            if P::Pacing::BY_BURSTS {
+                self.disarm(Timer::Pacing, env);
+            }
+            self.arm(Timer::Pacing, gap, env);
+        }
     }
 
     #[inline(always)]

@@ -11,7 +11,9 @@ use super::parts::Sending;
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::host::tcp::acks::{AckPolicy, NewSegment};
 use crate::host::tcp::loss::LossDetection;
+use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
+use crate::host::tcp::segmentation::Segmentation;
 use crate::host::tcp::tcb::{CongState, EcnState};
 use crate::host::tcp::validation::WindowValidation;
 use crate::packet::{Ecn, Flags, Options, Packet};
@@ -156,9 +158,8 @@ impl<P: Profile> Socket<P> {
                 return true;
             }
             self.send_whole_segment(env);
-            if self.is_pacing() && !self.is_pending(Timer::Pacing) {
-                let gap = self.pacing_gap(size);
-                self.arm(Timer::Pacing, gap, env);
+            if self.is_pacing() && !P::Pacing::BY_BURSTS && !self.is_pending(Timer::Pacing) {
+                self.pace(size, env);
                 return true;
             }
         }
@@ -177,9 +178,11 @@ impl<P: Profile> Socket<P> {
         let (in_flight, lost) = (self.tcb.bytes_in_flight, self.sending.scoreboard.found_lost());
         let Sending { scoreboard, rate, .. } = &mut self.sending;
         let seq = scoreboard.push_new(size, now, || rate.on_sent(now, in_flight, lost));
+        if P::Segmentation::WAITS && !self.sending.segmentation.is_within_burst() {
+            self.sending.scoreboard.end_burst_here();
+        }
         if self.is_pacing() {
-            let gap = self.pacing_gap(size);
-            self.arm(Timer::Pacing, gap, env);
+            self.pace(size, env);
         }
         self.disarm(Timer::DelayedAck, env);
         self.receiving.acks.on_ack_sent();
@@ -191,7 +194,7 @@ impl<P: Profile> Socket<P> {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
         self.statistics.count_departure(&self.tcb, seq, size);
-        if P::Validation::IS_ACTIVE {
+        if P::Validation::IS_ACTIVE && !self.is_pacing() {
             self.tcb.last_departure = now;
         }
         env.transmit(packet);

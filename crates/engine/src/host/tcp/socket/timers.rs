@@ -5,7 +5,9 @@ use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::loss::{Finding, LossDetection, Timeout};
+use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
+use crate::host::tcp::segmentation::Segmentation;
 use crate::host::tcp::tcb::{CongState, EcnState};
 use crate::packet::Flags;
 
@@ -80,7 +82,9 @@ impl<P: Profile> Socket<P> {
         self.congestion.set_state(&mut self.tcb, CongState::Loss);
         self.set_cong_state(CongState::Loss);
         self.tcb.cwnd = self.tcb.segment_size;
-        self.disarm(Timer::Pacing, env);
+        if !P::Pacing::BY_BURSTS {
+            self.disarm(Timer::Pacing, env);
+        }
         let in_flight = self.bytes_in_flight();
         if P::Loss::LEAVES_IN_FLIGHT {
             self.tcb.cwnd += in_flight;
@@ -97,6 +101,7 @@ impl<P: Profile> Socket<P> {
     /// it back for ever.
     fn send_first_again<E: Environment>(&mut self, env: &mut E) {
         if self.available_window() >= self.tcb.segment_size {
+            self.sending.segmentation.leaves_alone();
             let head = self.sending.scoreboard.head();
             self.tcb.next_tx_seq = head;
             let sent = self.send_data(head, self.tcb.segment_size, Flags::ACK, env);

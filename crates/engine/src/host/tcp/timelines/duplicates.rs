@@ -119,7 +119,7 @@ fn a_loss_that_a_probe_repairs_reduces_the_window() {
         262 < . 1 ack 4001
         262 ? state Open ssthresh 4294967295
         300 write 2000
-        300.000001 > . 4001:6001 by 1000 ack 1
+        300 > . 4001:6001 by 1000 ack 1
         350 < . 1 ack 6001
         350 ? state Open cwnd 5000 ssthresh 5000
     ";
@@ -132,7 +132,7 @@ fn a_probe_that_came_twice_costs_nothing() {
     let rest = "
         262 < . 1 ack 4001 sack 3001:4001
         300 write 2000
-        300.000001 > . 4001:6001 by 1000 ack 1
+        300 > . 4001:6001 by 1000 ack 1
         350 < . 1 ack 6001
         350 ? state Open ssthresh 4294967295
     ";
@@ -145,7 +145,7 @@ fn a_probe_waits_for_the_outcome_of_the_last() {
     let rest = "
         262 < . 1 ack 4001
         300 write 2000
-        300.000001 > . 4001:6001 by 1000 ack 1
+        300 > . 4001:6001 by 1000 ack 1
         470 ? state Open
     ";
     play_probed(rest);

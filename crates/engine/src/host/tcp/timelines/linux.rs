@@ -1,6 +1,5 @@
 //! The profile `linux`: RACK-TLP (RFC 8985), the timeout, and an episode that is undone (RFC 4015).
 
-use super::loss::TEN_SENT;
 use super::{ACCEPTED, ESTABLISHED, WITHOUT_SACK, after};
 use crate::host::tcp::bench::play_as;
 use crate::host::tcp::profile::Linux;
@@ -18,6 +17,12 @@ pub(super) fn play_ten(rest: &str) {
     play(&[], &after(ESTABLISHED, &after(TEN_SENT, rest)));
 }
 
+/// What is written leaves in that nanosecond.
+const TEN_SENT: &str = "
+    60 write 20000
+    60 > . 1:10001 by 1000 ack 1
+";
+
 /// Of the ten the first is lost, and retransmitted.
 const RECOVERING: &str = "
     110 < . 1 ack 1 sack 1001:2001
@@ -34,7 +39,7 @@ pub(super) fn play_recovering(rest: &str) {
 /// Four are sent; of the last two nothing is heard.
 const PROBED: &str = "
     60 write 4000
-    60.000001 > . 1:4001 by 1000 ack 1
+    60 > . 1:4001 by 1000 ack 1
     110 < . 1 ack 2001
     216 > . 3001:4001 ack 1
 ";
@@ -168,8 +173,8 @@ fn the_probe_of_a_single_segment_comes_in_place_of_the_timeout() {
          50 < S. 0 ack 1 sackok
          50 > . 1 ack 1
          60 write 2000
-         60.000001 > . 1:1001 ack 1
-         60.000001 > . 1001:2001 ack 1
+         60 > . 1:1001 ack 1
+         60 > . 1001:2001 ack 1
          110 < . 1 ack 1001
          110 ? rto 250
          368 > . 1001:2001 ack 1
@@ -189,7 +194,7 @@ fn a_loss_that_was_none_is_undone_by_its_timestamp() {
          50 < S. 0 ack 1 sackok ts 100 0
          50 > . 1 ack 1 ts 50 100
          60 write 4000
-         60.000001 > . 1:4001 by 1000 ack 1 ts 60 100
+         60 > . 1:4001 by 1000 ack 1 ts 60 100
          110 < . 1 ack 1 sack 1001:4001 ts 160 60
          110 > . 1:1001 ack 1 ts 110 160
          110 ? state Recovery ssthresh 5000
@@ -208,8 +213,8 @@ fn a_spurious_timeout_is_undone_by_its_timestamp() {
          50 < S. 0 ack 1 sackok ts 100 0
          50 > . 1 ack 1 ts 50 100
          60 write 2000
-         60.000001 > . 1:1001 ack 1 ts 60 100
-         60.000001 > . 1001:2001 ack 1 ts 60 100
+         60 > . 1:1001 ack 1 ts 60 100
+         60 > . 1001:2001 ack 1 ts 60 100
          168 > . 1001:2001 ack 1 ts 168 100
          424 > . 1:1001 ack 1 ts 424 100
          424 ? state Loss cwnd 1000
@@ -258,7 +263,7 @@ fn a_timeout_after_which_only_new_data_comes_stands() {
 fn without_new_data_a_timeout_is_not_in_doubt() {
     let rest = "
         60 write 3000
-        60.000001 > . 1:3001 by 1000 ack 1
+        60 > . 1:3001 by 1000 ack 1
         168 > . 2001:3001 ack 1
         424 > . 1:1001 ack 1
         474 < . 1 ack 1001
@@ -288,8 +293,8 @@ fn after_a_silence_the_window_is_the_initial_one_again() {
         160 < . 1 ack 20001
         160 ? cwnd 12000
         500 write 40000
+        500 > . 20001:30001 by 1000 ack 1
         500 ? cwnd 10000
-        500.000001 > . 20001:30001 by 1000 ack 1
     ";
     play_ten(rest);
 }

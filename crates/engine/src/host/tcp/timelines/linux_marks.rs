@@ -13,7 +13,7 @@ fn an_echo_shrinks_the_window_as_a_loss_does() {
         50        < SE. 0 ack 1 sackok
         50        > . 1 ack 1
         60        write 20000
-        60.000001 > . 1:10001 by 1000 ack 1 ect0
+        60 > . 1:10001 by 1000 ack 1 ect0
         110 < E. 1 ack 1001
         110 > W. 10001:11001 ack 1 ect0
         110 ? state Cwr ssthresh 5000
@@ -72,7 +72,7 @@ const TEN_SENT: &str = "
     50        < SE. 0 ack 1 sackok
     50        > . 1 ack 1
     60        write 30000
-    60.000001 > . 1:10001 by 1000 ack 1 ect0
+    60 > . 1:10001 by 1000 ack 1 ect0
 ";
 
 /// The first of them is lost.

@@ -3,7 +3,7 @@
 //! `python/ccperf/verify/expectations.py` counts the cases; `tests/differential` has the others.
 
 use super::super::bench::play;
-use super::super::rate::{Pipe, RateEstimator};
+use super::super::rate::{Law, Pipe, RateEstimator};
 use super::after;
 use crate::base::time::Time;
 
@@ -12,7 +12,7 @@ use crate::base::time::Time;
 fn a_segment_remembers_the_delivery_when_it_was_sent_and_who_limited_it() {
     // The suite's segments are empty: one leaves every 10 ms, one is delivered every 100 ms.
     for (unsent, limited) in [(9, false), (0, true)] {
-        let mut rate = RateEstimator::sampling(false);
+        let mut rate = RateEstimator::sampling(Law::Ns3);
         let pipe = Pipe { cwnd: 1000, in_flight: 0, segment_size: 1, lost: 0, retransmitted: 0 };
         let mut sent = Vec::new();
         let mut deliveries = (1..=100u64).map(|i| Time(100_000_000 * i)).peekable();
