@@ -11,13 +11,15 @@ PATH = ("10Mbps", "40ms")
 
 
 @pytest.mark.parametrize("buffer", [2.0, 8.0, 16.0])
-@pytest.mark.parametrize("cc", ["bbr", "bbr3"])
-def test_a_share_is_about_what_was_measured_on_a_testbed(cc: str, buffer: float) -> None:
-    """Within a tenth of the link: the error of the field's own model, twice."""
+@pytest.mark.parametrize(("cc", "errors"), [("bbr", 1), ("bbr3", 2)])
+def test_a_share_is_about_what_was_measured_on_a_testbed(
+    cc: str, errors: int, buffer: float
+) -> None:
+    """Within the error of the field's own model: of Linux's BBR once, of the draft's twice."""
     data = json.loads(bbr.PUBLISHED.read_text(encoding="utf-8"))
     printed = bbr.published(data, cc, *PATH)[buffer]
     found = [bbr.share("native", bbr.competition(cc, *PATH, buffer, seed)) for seed in (1, 2, 3)]
-    assert sum(found) / 3 == pytest.approx(printed.mean, abs=2 * bbr.ERROR)
+    assert sum(found) / 3 == pytest.approx(printed.mean, abs=errors * bbr.ERROR)
 
 
 def test_the_model_is_that_of_the_paper() -> None:
