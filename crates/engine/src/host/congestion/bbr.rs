@@ -16,9 +16,9 @@
 mod control;
 mod model;
 
-use super::{BuildContext, bbr_linux};
 use super::aggregation::Aggregation;
 use super::max_filter::MaxFilter;
+use super::{BuildContext, bbr_linux};
 use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::rng::RngStream;
