@@ -302,7 +302,7 @@ impl LinuxBbr {
 
     /// What will be in flight when the next segment may leave.
     fn in_network(&self, tcb: &Tcb, in_flight: u32) -> u32 {
-        let wait = in_us(tcb.last_departure.max(tcb.now) - tcb.now);
+        let wait = in_us(tcb.next_departure.max(tcb.now) - tcb.now);
         let delivered = self.bandwidth().segments_in(wait);
         let burst = if self.pacing_gain > GAIN { self.pace.burst() } else { 0 };
         u64::from(in_flight + burst).saturating_sub(delivered) as u32

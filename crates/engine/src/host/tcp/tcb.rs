@@ -84,8 +84,10 @@ pub struct Tcb {
     pub is_cwnd_limited: bool,
     /// The most that was outstanding in the last window of data, in bytes, where the profile validates windows; else 0.
     pub most_outstanding: u32,
-    /// When data left last, or, where it is paced, when the next may (Linux's `tcp_wstamp_ns`); where the profile validates windows.
+    /// When data left last, where the profile validates windows.
     pub last_departure: Time,
+    /// When the next may leave, where bursts are paced (Linux's `tcp_wstamp_ns`).
+    pub next_departure: Time,
     /// When the first segment after a silence leaves: the application limits what is sent (Linux's `app_limited`).
     pub is_app_limited: bool,
     /// Alternative backoff with ECN (RFC 8511) is asked for.
@@ -170,6 +172,7 @@ impl Default for Tcb {
             most_outstanding: 0,
             outstanding: 0,
             last_departure: Time::ZERO,
+            next_departure: Time::ZERO,
             is_app_limited: false,
             uses_abe: false,
             use_ecn: UseEcn::Off,

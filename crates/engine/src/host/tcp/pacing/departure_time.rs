@@ -38,17 +38,17 @@ impl Pacing for DepartureTime {
             return None;
         }
         let burst = std::mem::take(&mut self.burst);
-        let due = tcb.last_departure;
+        let due = tcb.next_departure;
         let departure = due.max(tcb.now);
-        tcb.last_departure = departure;
+        tcb.next_departure = departure;
         let rate = tcb.pacing_rate.0 / 8;
         if rate == 0 || self.segments < UNPACED {
             return None;
         }
         let whole = u64::from(burst) * 1_000_000_000 / rate;
         let late = departure - due;
-        tcb.last_departure += Time(whole - late.0.min(whole / 2));
-        Some(tcb.last_departure - tcb.now)
+        tcb.next_departure += Time(whole - late.0.min(whole / 2));
+        Some(tcb.next_departure - tcb.now)
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
             pacing: true,
             pacing_rate: Rate(8_000_000),
             now: Time::from_ms(100),
-            last_departure: Time::from_ms(100),
+            next_departure: Time::from_ms(100),
             ..Tcb::default()
         }
     }
@@ -77,7 +77,7 @@ mod tests {
         let (mut tcb, mut pacing) = (tcb(), pacing());
         assert_eq!(pacing.gap(&mut tcb, 1000, false), None);
         assert_eq!(pacing.gap(&mut tcb, 1000, true), Some(Time::from_ms(2)));
-        assert_eq!(tcb.last_departure, Time::from_ms(102));
+        assert_eq!(tcb.next_departure, Time::from_ms(102));
     }
 
     #[test]

@@ -138,7 +138,8 @@ impl Deferral {
         let Opening { tcb, window, room, oldest, .. } = *opening;
         let size = tcb.segment_size;
         let is_recovering = matches!(tcb.cong_state, CongState::Recovery | CongState::Loss);
-        let is_recent = tcb.last_departure + RECENT >= tcb.now;
+        let last = tcb.last_departure.max(tcb.next_departure);
+        let is_recent = last + RECENT >= tcb.now;
         let near = RECENT.min(Time(tcb.srtt.0 / 2));
         let ack_is_near = oldest.is_some_and(|oldest| oldest + tcb.srtt <= tcb.now + near);
         let is_wide = room >= burst * size || room >= window / size * size / 3;

@@ -36,7 +36,7 @@ impl<P: Profile> Socket<P> {
     /// What leaves by its pace leaves before what comes in that nanosecond is heard.  ACKs of paced segments are as far apart as
     /// those were, so this happens often.
     fn send_what_is_due<E: Environment>(&mut self, env: &mut E) {
-        if self.is_pending(Timer::Pacing) && self.tcb.last_departure <= self.tcb.now {
+        if self.is_pending(Timer::Pacing) && self.tcb.next_departure <= self.tcb.now {
             self.disarm(Timer::Pacing, env);
             self.send_pending(env);
         }

@@ -315,7 +315,7 @@ impl<P: Profile> Socket<P> {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
         self.statistics.count_departure(&self.tcb, seq, len);
-        if P::Validation::IS_ACTIVE && !self.is_pacing() {
+        if P::Validation::IS_ACTIVE {
             self.tcb.last_departure = now;
         }
         env.transmit(packet);

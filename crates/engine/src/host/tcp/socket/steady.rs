@@ -194,7 +194,7 @@ impl<P: Profile> Socket<P> {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
         self.statistics.count_departure(&self.tcb, seq, size);
-        if P::Validation::IS_ACTIVE && !self.is_pacing() {
+        if P::Validation::IS_ACTIVE {
             self.tcb.last_departure = now;
         }
         env.transmit(packet);
