@@ -9,7 +9,7 @@ use ccperf_engine::base::attributes::Attributes;
 use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::{Rate, Time};
 use ccperf_engine::host::congestion::{self, BuildContext};
-use ccperf_engine::host::tcp::control::{CaEvent, Control, Growth};
+use ccperf_engine::host::tcp::control::{CaEvent, Control, TcpStack};
 use ccperf_engine::host::tcp::profile::changes::Changes;
 use ccperf_engine::host::tcp::rate::{AckSample, RateConnection, RateSample};
 use ccperf_engine::host::tcp::{CongState, EcnState, Tcb};
@@ -186,8 +186,8 @@ fn main() {
                     let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == algorithm);
                     let spec = spec.unwrap_or_else(|| panic!("unknown algorithm {algorithm}"));
                     let attributes = Attributes::new(spec, &given);
-                    let (changes, growth) = (Changes::NONE, Growth::Ns3);
-                    let cx = BuildContext { attributes, seed, changes, growth };
+                    let (changes, stack) = (Changes::NONE, TcpStack::Ns3);
+                    let cx = BuildContext { attributes, seed, changes, stack };
                     let control = congestion::build(&algorithm, &cx).expect("registered");
                     Replay {
                         control,

@@ -23,7 +23,7 @@ use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::rng::RngStream;
 use crate::base::time::{Rate, Time};
-use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, Growth};
+use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, TcpStack};
 use crate::host::tcp::profile::changes::{Change, Changes};
 use crate::host::tcp::rate::{AckSample, RateSample};
 use crate::host::tcp::{CongState, Tcb};
@@ -138,7 +138,7 @@ pub struct Bbr {
 }
 
 pub(super) fn new(cx: &BuildContext<'_>) -> Control {
-    if cx.growth == Growth::Linux {
+    if cx.stack == TcpStack::Linux {
         return bbr_linux::new(cx);
     }
     let a = &cx.attributes;

@@ -12,7 +12,7 @@ mod policer;
 mod window;
 
 use clusters::Clusters;
-use model::{Bandwidth, GAIN, Model, Pace};
+use model::{Bandwidth, GAIN, Model};
 use policer::{Policer, Policing};
 
 use super::BuildContext;
@@ -73,7 +73,6 @@ pub(super) struct LinuxBbr {
     /// With the ACK in hand.
     limits_itself: bool,
 
-    pace: Pace,
     has_seen_rtt: bool,
     /// In segments.
     prior_cwnd: u32,
@@ -104,7 +103,6 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Control {
         probing: None,
         idle_restart: false,
         limits_itself: false,
-        pace: Pace::default(),
         has_seen_rtt: false,
         prior_cwnd: 0,
         prior_state: CongState::Open,
@@ -115,13 +113,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Control {
 /// What an ACK says, in the kernel's units.
 #[derive(Clone, Copy, Debug)]
 struct Ack {
-    /// In us: now, and when something was delivered last.
-    now: u64,
-    delivered_at: u64,
-    /// All in segments: delivered and lost so far.
-    delivered: u64,
-    lost: u64,
-    /// In flight before it and after it.
+    /// All in segments: in flight before it and after it.
     prior_in_flight: u32,
     in_flight: u32,
     /// What it delivers, and what is lost by it.
@@ -143,14 +135,9 @@ struct Delivery {
 impl Ack {
     fn new(tcb: &Tcb, AckSample { connection, rate }: AckSample<'_>) -> Ack {
         let size = tcb.segment_size;
-        let segments = |bytes: u64| bytes.div_ceil(u64::from(size));
         Ack {
-            now: in_us(tcb.now),
-            delivered_at: in_us(connection.delivered_time),
-            delivered: segments(connection.delivered),
-            lost: segments(connection.lost),
             prior_in_flight: rate.prior_in_flight.div_ceil(size),
-            in_flight: in_flight(tcb),
+            in_flight: tcb.bytes_in_flight.div_ceil(size),
             acked: rate.acked_sacked.div_ceil(size),
             losses: rate.newly_lost.div_ceil(size),
             is_app_limited: rate.is_app_limited,
@@ -172,10 +159,6 @@ impl Delivery {
 
 fn in_us(time: Time) -> u64 {
     time.0 / 1000
-}
-
-fn in_flight(tcb: &Tcb) -> u32 {
-    tcb.bytes_in_flight.div_ceil(tcb.segment_size)
 }
 
 impl CongestionControl for LinuxBbr {
@@ -224,12 +207,9 @@ impl CongestionControl for LinuxBbr {
 
     fn cong_control(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
         let ack = Ack::new(tcb, sample);
-        self.model.delivered_at = ack.delivered_at;
-        self.model.delivered = ack.delivered;
-        self.model.lost = ack.lost;
-        self.update_bandwidth(&ack);
-        let bandwidth = self.bandwidth();
-        self.clusters.on_ack(&ack, bandwidth, self.model.rounds.starts, tcb.cwnd_segments());
+        self.model.hear(sample.connection);
+        self.update_bandwidth(tcb, &ack);
+        self.clusters.on_ack(&ack, &self.model, self.bandwidth(), tcb.cwnd_segments());
         self.update_phase(tcb, &ack);
         self.check_full_pipe(&ack);
         self.check_drain(tcb, &ack);
@@ -260,12 +240,12 @@ impl LinuxBbr {
         self.policer.rate().unwrap_or(self.model.max_bw.get())
     }
 
-    fn update_bandwidth(&mut self, ack: &Ack) {
+    fn update_bandwidth(&mut self, tcb: &Tcb, ack: &Ack) {
         let rounds = &mut self.model.rounds;
         rounds.starts = false;
         let Some(sample) = ack.sample else { return };
         if sample.prior_delivered >= rounds.end {
-            rounds.end = ack.delivered;
+            rounds.end = self.model.delivered;
             rounds.count += 1;
             rounds.starts = true;
             self.conserves = false;
@@ -273,7 +253,7 @@ impl LinuxBbr {
         match self.policer.on_ack(ack, &self.model, self.mode == Mode::ProbeBw) {
             Policing::Goes => {}
             Policing::Begins => self.pacing_gain = GAIN,
-            Policing::Ends => self.enter_probe_bw(ack.now),
+            Policing::Ends => self.enter_probe_bw(tcb),
         }
         let bandwidth = Bandwidth::of(u64::from(sample.delivered), sample.interval);
         self.model.take(bandwidth, ack.is_app_limited);
@@ -281,12 +261,13 @@ impl LinuxBbr {
 
     fn update_phase(&mut self, tcb: &Tcb, ack: &Ack) {
         if self.mode == Mode::ProbeBw && self.phase_is_over(tcb, ack) {
-            self.next_phase(ack.delivered_at);
+            self.next_phase();
         }
     }
 
     fn phase_is_over(&self, tcb: &Tcb, ack: &Ack) -> bool {
-        let lasted = ack.delivered_at.saturating_sub(self.phase_start) > self.model.min_rtt.us;
+        let age = self.model.delivered_at.saturating_sub(self.phase_start);
+        let lasted = age > self.model.min_rtt.us;
         let gain = self.pacing_gain;
         if gain == GAIN {
             return lasted;
@@ -294,9 +275,9 @@ impl LinuxBbr {
         let in_flight = self.in_network(tcb, ack.prior_in_flight);
         let most = self.model.max_bw.get();
         if gain > GAIN {
-            lasted && (ack.losses > 0 || in_flight >= self.wanted(most, gain))
+            lasted && (ack.losses > 0 || in_flight >= self.wanted(tcb, most, gain))
         } else {
-            lasted || in_flight <= self.wanted(most, GAIN)
+            lasted || in_flight <= self.wanted(tcb, most, GAIN)
         }
     }
 
@@ -304,23 +285,23 @@ impl LinuxBbr {
     fn in_network(&self, tcb: &Tcb, in_flight: u32) -> u32 {
         let wait = in_us(tcb.next_departure.max(tcb.now) - tcb.now);
         let delivered = self.bandwidth().segments_in(wait);
-        let burst = if self.pacing_gain > GAIN { self.pace.burst() } else { 0 };
+        let burst = if self.pacing_gain > GAIN { window::burst(tcb) } else { 0 };
         u64::from(in_flight + burst).saturating_sub(delivered) as u32
     }
 
-    fn next_phase(&mut self, now: u64) {
+    fn next_phase(&mut self) {
         self.phase = (self.phase + 1) % PACING_GAINS.len();
-        self.phase_start = now;
+        self.phase_start = self.model.delivered_at;
     }
 
     /// In any phase but the one that drains, as there is nothing to drain.
-    fn enter_probe_bw(&mut self, now: u64) {
+    fn enter_probe_bw(&mut self, tcb: &Tcb) {
         self.mode = Mode::ProbeBw;
         // Connections of one run differ by when they come here.
-        let seed = self.seed.wrapping_add(now) & 0xffff_ffff;
+        let seed = self.seed.wrapping_add(in_us(tcb.now)) & 0xffff_ffff;
         let drawn = RngStream::fixed(seed, self.stream).uniform(0.0, 7.0) as usize;
         self.phase = PACING_GAINS.len() - 1 - drawn;
-        self.next_phase(self.model.delivered_at);
+        self.next_phase();
     }
 
     fn check_full_pipe(&mut self, ack: &Ack) {
@@ -341,12 +322,12 @@ impl LinuxBbr {
         let most = self.model.max_bw.get();
         if self.mode == Mode::Startup && self.pipe_is_full {
             self.mode = Mode::Drain;
-            tcb.ssthresh = self.wanted(most, GAIN).saturating_mul(tcb.segment_size);
+            tcb.ssthresh = self.wanted(tcb, most, GAIN).saturating_mul(tcb.segment_size);
         }
         let is_left = self.mode == Mode::Drain
-            && self.in_network(tcb, ack.in_flight) <= self.wanted(most, GAIN);
+            && self.in_network(tcb, ack.in_flight) <= self.wanted(tcb, most, GAIN);
         if is_left {
-            self.enter_probe_bw(ack.now);
+            self.enter_probe_bw(tcb);
         }
     }
 
@@ -371,7 +352,7 @@ impl LinuxBbr {
             None if ack.in_flight <= window::LEAST => {
                 let end = tcb.now.ms() + self.probe_rtt_duration.ms();
                 self.probing = Some(Probing { end, is_round_over: false });
-                self.model.rounds.end = ack.delivered;
+                self.model.rounds.end = self.model.delivered;
             }
             None => {}
             Some(probing) => {
@@ -391,7 +372,7 @@ impl LinuxBbr {
         self.model.min_rtt.renew(tcb);
         tcb.cwnd = tcb.cwnd.max(self.prior_cwnd * tcb.segment_size);
         if self.pipe_is_full {
-            self.enter_probe_bw(in_us(tcb.now));
+            self.enter_probe_bw(tcb);
         } else {
             self.mode = Mode::Startup;
         }
@@ -414,12 +395,12 @@ mod tests {
     use super::super::driver::{Driver, MSS};
     use crate::base::time::Time;
     use crate::host::tcp::CongState;
-    use crate::host::tcp::control::{CaEvent, Growth};
+    use crate::host::tcp::control::{CaEvent, TcpStack};
     use crate::host::tcp::rate::{AckSample, RateSample};
 
     /// 100 ms, 10 segments; the path carries a segment in a millisecond.
     fn driver() -> Driver {
-        Driver::growing(Growth::Linux, "TcpBbr", &[])
+        Driver::on(TcpStack::Linux, "TcpBbr", &[])
     }
 
     /// A millisecond later the ACK of a segment comes, with the sample of a round trip: `delivered` segments, a hundred on this path.

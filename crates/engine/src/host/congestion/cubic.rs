@@ -21,7 +21,7 @@ use crate::base::cpp;
 use crate::base::math;
 use crate::base::time::{Time, seconds};
 use crate::host::slow_start::{HyStart, Settings};
-use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, Growth};
+use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, TcpStack};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -86,7 +86,7 @@ pub struct Cubic {
     c: f64,
     cubic_delta: i64,
     cnt_clamp: u32,
-    growth: Growth,
+    stack: TcpStack,
     /// The count as computed last, of which window, and when: Linux keeps it for a while.
     count: u32,
     counted: Option<(u32, u64)>,
@@ -127,7 +127,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Control {
 fn cubic(cx: &BuildContext<'_>) -> Cubic {
     let a = &cx.attributes;
     let (mut beta, mut c) = (a.f64("Beta"), a.f64("C"));
-    if cx.growth == Growth::Linux {
+    if cx.stack == TcpStack::Linux {
         (beta, c) = (in_parts(beta, STEPS), in_parts(c, STEPS / 10.0));
     }
     let scaled = beta * 1024.0;
@@ -139,7 +139,7 @@ fn cubic(cx: &BuildContext<'_>) -> Cubic {
         c,
         cubic_delta: a.time("CubicDelta").ns(),
         cnt_clamp: a.u32("CntClamp"),
-        growth: cx.growth,
+        stack: cx.stack,
         count: 0,
         counted: None,
         acked: 0,
@@ -193,7 +193,7 @@ impl Cubic {
         let window = tcb.cwnd_segments();
         self.reno_acked = self.reno_acked.wrapping_add(segments_acked);
         let mut has_curve = false;
-        if self.growth == Growth::Linux {
+        if self.stack == TcpStack::Linux {
             let ms = tcb.now.ms();
             if let Some((of, at)) = self.counted {
                 if of == window && ms - at <= COUNT_STAYS_MS {
@@ -224,12 +224,12 @@ impl Cubic {
             self.origin = self.w_max.max(window);
             self.k = match self.origin - window {
                 0 => 0.0,
-                missing if self.growth == Growth::Linux => linux_k(missing, self.c),
+                missing if self.stack == TcpStack::Linux => linux_k(missing, self.c),
                 missing => math::pow(f64::from(missing) / self.c, 1.0 / 3.0),
             };
             now
         });
-        let t = if self.growth == Growth::Linux {
+        let t = if self.stack == TcpStack::Linux {
             let ms = now / MS - epoch_start / MS;
             let delay = self.least_delay.map_or(0, |least| (least + MS - 1) / MS);
             in_steps((ms + delay) as f64 / 1e3)
@@ -254,9 +254,9 @@ impl Cubic {
     /// Right after recovery they still show the queue that caused the loss; for Linux that is a second.
     fn takes_samples(&self, tcb: &Tcb) -> bool {
         let now = tcb.now.ns();
-        self.epoch_start.is_none_or(|start| match self.growth {
-            Growth::Linux => now / MS - start / MS >= LINUX_DELTA_MS,
-            Growth::Ns3 => now - start >= self.cubic_delta,
+        self.epoch_start.is_none_or(|start| match self.stack {
+            TcpStack::Linux => now / MS - start / MS >= LINUX_DELTA_MS,
+            TcpStack::Ns3 => now - start >= self.cubic_delta,
         })
     }
 
@@ -288,7 +288,7 @@ impl CongestionControl for Cubic {
             window
         };
         self.epoch_start = None;
-        if self.growth == Growth::Linux {
+        if self.stack == TcpStack::Linux {
             self.acked = 0;
         }
         let beta = if tcb.is_reduced_by_abe() { self.beta_ecn } else { self.beta };
@@ -302,7 +302,7 @@ impl CongestionControl for Cubic {
         }
         if segments_acked > 0 {
             let count = self.acks_per_segment(tcb, segments_acked);
-            if self.growth == Growth::Linux {
+            if self.stack == TcpStack::Linux {
                 return grow_by_credits(tcb, &mut self.acked, segments_acked, count);
             }
             self.acked = self.acked.wrapping_add(segments_acked);
@@ -327,7 +327,7 @@ impl CongestionControl for Cubic {
     /// A silence is no time in which the curve rises, in Linux.
     fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
         if event == CaEvent::TxStart
-            && self.growth == Growth::Linux
+            && self.stack == TcpStack::Linux
             && let Some(start) = &mut self.epoch_start
         {
             let silence = tcb.now.ns() - tcb.last_departure.ns();
@@ -343,7 +343,7 @@ impl CongestionControl for Cubic {
             self.reno_acked = 0;
             self.reno_window = 0;
             self.least_delay = None;
-            if self.growth == Growth::Linux {
+            if self.stack == TcpStack::Linux {
                 (self.w_max, self.count, self.counted) = (0, 0, None);
             }
         }
@@ -355,7 +355,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::driver::Driver;
-    use super::{CongState, Growth, Time, whole_segments};
+    use super::{CongState, TcpStack, Time, whole_segments};
     use crate::{base::cpp, base::math};
 
     const PLAIN: [(&str, &str); 2] = [("HyStart", "false"), ("TcpFriendliness", "false")];
@@ -397,8 +397,8 @@ mod tests {
 
     #[test]
     fn linux_forgets_the_credits_of_a_window_that_is_reduced() {
-        let [linux, ns3] = [Growth::Linux, Growth::Ns3].map(|growth| {
-            let mut d = Driver::growing(growth, "TcpCubic", &[]).with_cwnd(20).with_ssthresh(20);
+        let [linux, ns3] = [TcpStack::Linux, TcpStack::Ns3].map(|stack| {
+            let mut d = Driver::on(stack, "TcpCubic", &[]).with_cwnd(20).with_ssthresh(20);
             d.acks(15, 1);
             d.fast_recovery();
             let before = d.cwnd();
@@ -413,15 +413,15 @@ mod tests {
     /// ns-3's `CubicDelta` is 10 ms; in Linux it is a second of the clock's ticks.
     #[test]
     fn linux_takes_no_sample_in_the_first_second_after_a_loss() {
-        for (growth, ms) in [(Growth::Linux, 1000), (Growth::Ns3, 10)] {
-            let mut d = Driver::growing(growth, "TcpCubic", &[]).with_cwnd(20).with_ssthresh(20);
+        for (stack, ms) in [(TcpStack::Linux, 1000), (TcpStack::Ns3, 10)] {
+            let mut d = Driver::on(stack, "TcpCubic", &[]).with_cwnd(20).with_ssthresh(20);
             d.fast_recovery();
             d.ack(1); // congestion avoidance begins
             let start = d.tcb.now;
             for (after, is_taken) in [(ms - 1, false), (ms, true)] {
                 d.tcb.now = start + Time::from_ms(after);
                 let least = d.control.algorithm().least_rtt(&d.tcb);
-                assert_eq!(least.is_some(), is_taken, "{growth:?} {after} ms");
+                assert_eq!(least.is_some(), is_taken, "{stack:?} {after} ms");
             }
         }
     }
@@ -429,10 +429,10 @@ mod tests {
     /// The curve is so steep that the count falls from 7 to 6 in the meantime.
     #[test]
     fn linux_keeps_its_count_for_31_ms_while_the_window_stays() {
-        let grown = [Growth::Linux, Growth::Ns3].map(|growth| {
+        let grown = [TcpStack::Linux, TcpStack::Ns3].map(|stack| {
             [31, 32].map(|ms| {
                 let steep = [PLAIN[0], PLAIN[1], ("C", "400")];
-                let mut d = Driver::growing(growth, "TcpCubic", &steep);
+                let mut d = Driver::on(stack, "TcpCubic", &steep);
                 d = d.with_cwnd(1000).with_ssthresh(1000);
                 d.fast_recovery();
                 let before = d.cwnd();
@@ -448,9 +448,8 @@ mod tests {
     /// Without W_max the window grows by a segment for every 20 at least.
     #[test]
     fn a_timeout_makes_linux_forget_the_plateau() {
-        let [linux, ns3] = [Growth::Linux, Growth::Ns3].map(|growth| {
-            let mut d =
-                Driver::growing(growth, "TcpCubic", &PLAIN).with_cwnd(100).with_ssthresh(100);
+        let [linux, ns3] = [TcpStack::Linux, TcpStack::Ns3].map(|stack| {
+            let mut d = Driver::on(stack, "TcpCubic", &PLAIN).with_cwnd(100).with_ssthresh(100);
             d.fast_recovery();
             d.ssthresh_on_loss();
             d.state(CongState::Loss);

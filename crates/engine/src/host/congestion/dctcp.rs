@@ -14,7 +14,7 @@ use crate::base::attributes::{FRACTION, Kind, Spec, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, Growth};
+use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, TcpStack};
 use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::{CongState, EcnMode, EcnState, PreciseEcho, Tcb, UseEcn};
 use crate::packet::Ecn;
@@ -60,9 +60,9 @@ pub struct Dctcp {
 }
 
 pub(super) fn new(cx: &BuildContext<'_>) -> Control {
-    match cx.growth {
-        Growth::Ns3 => of_ns3(cx).into(),
-        Growth::Linux => dctcp_linux::new(cx, ect(cx)).into(),
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(cx).into(),
+        TcpStack::Linux => dctcp_linux::new(cx, ect(cx)).into(),
     }
 }
 

@@ -112,10 +112,10 @@ impl CongestionControl for DctcpLinux {
 mod tests {
     use super::super::driver::{Driver, MSS};
     use super::*;
-    use crate::host::tcp::control::Growth;
+    use crate::host::tcp::control::TcpStack;
 
     fn dctcp(attributes: &[(&str, &str)]) -> Driver {
-        let mut d = Driver::growing(Growth::Linux, "TcpDctcp", attributes).with_cwnd(100);
+        let mut d = Driver::on(TcpStack::Linux, "TcpDctcp", attributes).with_cwnd(100);
         d.tcb.ecn_state = EcnState::Idle;
         d.with_ssthresh(100)
     }

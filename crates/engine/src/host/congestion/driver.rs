@@ -6,7 +6,7 @@ use super::{BuildContext, SPECS, build};
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::seq::Seq;
 use crate::base::time::{Rate, Time};
-use crate::host::tcp::control::{CaEvent, Control, EarlyAck, Growth};
+use crate::host::tcp::control::{CaEvent, Control, EarlyAck, TcpStack};
 use crate::host::tcp::profile::changes::Changes;
 use crate::host::tcp::rate::{AckSample, RateConnection, RateSample};
 use crate::host::tcp::{CongState, Tcb};
@@ -25,14 +25,14 @@ pub struct Driver {
 impl Driver {
     /// A connection that has just been established: cwnd 10 segments, RTT 100 ms.
     pub fn new(ns3: &str, attributes: &[(&str, &str)]) -> Driver {
-        Driver::growing(Growth::Ns3, ns3, attributes)
+        Driver::on(TcpStack::Ns3, ns3, attributes)
     }
 
-    /// The same in a stack that counts so.
-    pub fn growing(growth: Growth, ns3: &str, attributes: &[(&str, &str)]) -> Driver {
+    /// The same in this stack.
+    pub fn on(stack: TcpStack, ns3: &str, attributes: &[(&str, &str)]) -> Driver {
         let made = |cx: &BuildContext<'_>| {
             let attributes = cx.attributes.clone();
-            build(ns3, &BuildContext { attributes, growth, ..*cx })
+            build(ns3, &BuildContext { attributes, stack, ..*cx })
         };
         let spec = SPECS.iter().find(|spec| spec.ns3 == ns3).expect("a registered algorithm");
         let mut driver = Driver {
@@ -187,7 +187,7 @@ pub fn with_context<T>(
         attributes: Attributes::new(spec, &given),
         seed: 1,
         changes: Changes::NONE,
-        growth: Growth::Ns3,
+        stack: TcpStack::Ns3,
     })
 }
 

@@ -10,7 +10,7 @@ use super::betas::{BETA_ECN, BETA_LOSS, Betas};
 use crate::base::attributes::Spec;
 use crate::host::slow_start::counted;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::{CongestionControl, Growth};
+use crate::host::tcp::control::{CongestionControl, TcpStack};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpLinuxReno",
@@ -41,18 +41,18 @@ pub struct LinuxReno {
 pub struct Whole {
     reno: LinuxReno,
     betas: Betas,
-    growth: Growth,
+    stack: TcpStack,
 }
 
 pub(super) fn new(cx: &BuildContext<'_>) -> Whole {
     let betas = Betas::new(&cx.attributes);
-    Whole { reno: LinuxReno::new(true), betas, growth: cx.growth }
+    Whole { reno: LinuxReno::new(true), betas, stack: cx.stack }
 }
 
 impl CongestionControl for Whole {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
         let ssthresh = self.betas.ssthresh(tcb, tcb.cwnd);
-        if self.growth == Growth::Ns3 {
+        if self.stack == TcpStack::Ns3 {
             return ssthresh;
         }
         self.reno.forget();
@@ -122,7 +122,7 @@ impl LinuxReno {
 #[cfg(test)]
 mod tests {
     use super::super::driver::Driver;
-    use super::Growth;
+    use super::TcpStack;
 
     #[test]
     fn slow_start_doubles_per_round_and_stops_at_ssthresh() {
@@ -146,12 +146,12 @@ mod tests {
     #[test]
     fn a_reduction_forgets_the_credits_in_linux_alone() {
         // Nine of ten are not enough if none is left from before, one is if 19 are.
-        for (growth, acks, wanted) in [(Growth::Linux, 9, 10), (Growth::Ns3, 1, 11)] {
+        for (stack, acks, wanted) in [(TcpStack::Linux, 9, 10), (TcpStack::Ns3, 1, 11)] {
             for cc in ["TcpLinuxReno", "TcpNewReno"] {
-                if (growth, cc) == (Growth::Ns3, "TcpNewReno") {
+                if (stack, cc) == (TcpStack::Ns3, "TcpNewReno") {
                     continue; // it counts bytes
                 }
-                let mut d = Driver::growing(growth, cc, &[]).with_cwnd(20).with_ssthresh(20);
+                let mut d = Driver::on(stack, cc, &[]).with_cwnd(20).with_ssthresh(20);
                 d.acks(19, 1);
                 assert_eq!(d.ssthresh_on_loss(), 10);
                 d.set_cwnd(10);

@@ -16,7 +16,7 @@ mod vegas_linux;
 
 use crate::base::attributes::{Attributes, Spec};
 use crate::host::slow_start::Standard;
-use crate::host::tcp::control::{Callback, Control, Growth, Hears};
+use crate::host::tcp::control::{Callback, Control, Hears, TcpStack};
 use crate::host::tcp::profile::changes::Changes;
 
 /// What an algorithm may read while it is built.
@@ -27,7 +27,7 @@ pub struct BuildContext<'a> {
     pub seed: u64,
     /// What the connection's ns-3 has changed since 3.44.
     pub changes: Changes,
-    pub growth: Growth,
+    pub stack: TcpStack,
 }
 
 /// Declares the modules of all algorithms and the table that everything else reads.  Those `starting` somehow leave

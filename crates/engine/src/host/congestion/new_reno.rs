@@ -7,7 +7,7 @@ use crate::base::attributes::Spec;
 use crate::base::cpp;
 use crate::host::slow_start::slow_start;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::{CongestionControl, Control, Growth};
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpNewReno",
@@ -26,9 +26,9 @@ pub struct NewReno {
 
 /// Linux has one Reno.
 pub(super) fn new(cx: &BuildContext<'_>) -> Control {
-    match cx.growth {
-        Growth::Ns3 => NewReno { betas: Betas::new(&cx.attributes) }.into(),
-        Growth::Linux => linux_reno::new(cx).into(),
+    match cx.stack {
+        TcpStack::Ns3 => NewReno { betas: Betas::new(&cx.attributes) }.into(),
+        TcpStack::Linux => linux_reno::new(cx).into(),
     }
 }
 

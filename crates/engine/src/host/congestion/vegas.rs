@@ -17,7 +17,7 @@ use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
-use crate::host::tcp::control::{CongestionControl, Control, Growth};
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -54,9 +54,9 @@ pub struct Vegas {
 pub(super) fn new(cx: &BuildContext<'_>) -> Control {
     let a = &cx.attributes;
     let bounds = Bounds { alpha: a.u32("Alpha"), beta: a.u32("Beta"), gamma: a.u32("Gamma") };
-    match cx.growth {
-        Growth::Ns3 => of_ns3(bounds).into(),
-        Growth::Linux => vegas_linux::new(bounds).into(),
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(bounds).into(),
+        TcpStack::Linux => vegas_linux::new(bounds).into(),
     }
 }
 

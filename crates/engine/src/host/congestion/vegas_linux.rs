@@ -141,10 +141,10 @@ impl CongestionControl for VegasLinux {
 mod tests {
     use super::super::driver::{Driver, MSS};
     use super::*;
-    use crate::host::tcp::control::Growth;
+    use crate::host::tcp::control::TcpStack;
 
     fn vegas() -> Driver {
-        Driver::growing(Growth::Linux, "TcpVegas", &[])
+        Driver::on(TcpStack::Linux, "TcpVegas", &[])
     }
 
     /// Rounds over a path of 50 segments and 100 ms, whose RTT grows with what is queued.

@@ -96,8 +96,8 @@ pub fn socket<P: Profile>(cc: &str, settings: &[(&str, &str)]) -> Socket<P> {
     let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == cc).expect("registered");
     let defaults = std::collections::BTreeMap::new();
     let attributes = Attributes::new(spec, &defaults);
-    let growth = P::GROWTH;
-    let cx = congestion::BuildContext { attributes, seed: 1, changes: config.changes, growth };
+    let stack = P::STACK;
+    let cx = congestion::BuildContext { attributes, seed: 1, changes: config.changes, stack };
     with_control(congestion::build(cc, &cx).expect("registered"), settings)
 }
 

@@ -185,12 +185,12 @@ impl Hears {
     }
 }
 
-/// How credits for growth are counted, by algorithms that ns-3 and Linux both have.
+/// Whose TCP it is, for algorithms that ns-3 and Linux both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// By the algorithm.
+pub enum TcpStack {
+    /// Credits for growth are the algorithm's.
     Ns3,
-    /// By the stack, which forgets them where the window is reduced.
+    /// They are the stack's, which forgets them where the window is reduced.
     Linux,
 }
 

@@ -36,6 +36,6 @@ pub use config::Config;
 pub use ecn::PreciseEcho;
 pub use ecn_mode::EcnMode;
 pub use profile::{Ns3, Profile};
-pub use segmentation::LARGEST_BURST;
+pub use segmentation::{BURSTS_A_SECOND, LARGEST_BURST};
 pub use socket::{Environment, Socket, Statistics, Timer, Write};
 pub use tcb::{CongState, EcnState, Tcb, UseEcn};

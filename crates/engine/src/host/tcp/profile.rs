@@ -11,7 +11,7 @@ pub mod changes;
 use std::fmt;
 
 use super::acks::AckPolicy;
-use super::control::Growth;
+use super::control::TcpStack;
 use super::loss::LossDetection;
 use super::pacing::Pacing;
 use super::rtt::RttEstimation;
@@ -86,7 +86,7 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// Whether each partial ACK restarts the retransmission timer, or the first alone (RFC 6582 section 4).
     const PARTIAL_ACKS_RESTART_RTO: bool = false;
 
-    const GROWTH: Growth = Growth::Ns3;
+    const STACK: TcpStack = TcpStack::Ns3;
 
     /// What congestion control is told of round trips with an ACK.
     #[inline(always)]

@@ -4,7 +4,7 @@ mod deferral;
 
 use std::fmt;
 
-pub use deferral::{Deferral, LARGEST_BURST};
+pub use deferral::{BURSTS_A_SECOND, Deferral, LARGEST_BURST};
 
 use super::tcb::Tcb;
 use crate::base::time::Time;

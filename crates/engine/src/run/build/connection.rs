@@ -124,8 +124,8 @@ fn build_socket<P: Profile>(
     } else {
         let spec = find(congestion::SPECS, algorithm)?;
         let attributes = Attributes::new(spec, &algorithm.attributes);
-        let (changes, growth) = (config.changes, P::GROWTH);
-        let cx = congestion::BuildContext { attributes, seed, changes, growth };
+        let (changes, stack) = (config.changes, P::STACK);
+        let cx = congestion::BuildContext { attributes, seed, changes, stack };
         congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
     };
     let named = slow_start::build(&config.slow_start)

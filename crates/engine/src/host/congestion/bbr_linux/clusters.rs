@@ -1,7 +1,7 @@
 //! How many segments more than the bandwidth says are acknowledged at a time, since links and receivers aggregate: the window is
 //! wider by the most of the last rounds.
 
-use super::model::Bandwidth;
+use super::model::{Bandwidth, Model};
 use super::{Ack, in_us};
 use crate::base::time::Time;
 
@@ -38,17 +38,11 @@ impl Clusters {
         self.epoch = Epoch { start: now, acked: 0 };
     }
 
-    pub(super) fn on_ack(
-        &mut self,
-        ack: &Ack,
-        bandwidth: Bandwidth,
-        round_starts: bool,
-        cwnd: u32,
-    ) {
+    pub(super) fn on_ack(&mut self, ack: &Ack, model: &Model, bandwidth: Bandwidth, cwnd: u32) {
         if ack.acked == 0 || ack.sample.is_none() {
             return;
         }
-        if round_starts {
+        if model.rounds.starts {
             self.rounds += 1;
             if self.rounds >= self.length {
                 self.rounds = 0;
@@ -56,10 +50,11 @@ impl Clusters {
                 self.most[self.present] = 0;
             }
         }
-        let mut expected = bandwidth.segments_in(ack.delivered_at.saturating_sub(self.epoch.start));
+        let age = model.delivered_at.saturating_sub(self.epoch.start);
+        let mut expected = bandwidth.segments_in(age);
         let acked = u64::from(ack.acked);
         if self.epoch.acked <= expected || self.epoch.acked + acked >= LONGEST_EPOCH {
-            self.restart(ack.delivered_at);
+            self.restart(model.delivered_at);
             expected = 0;
         }
         self.epoch.acked = (self.epoch.acked + acked).min(LONGEST_EPOCH - 1);

@@ -1,8 +1,9 @@
-//! The path: bottleneck bandwidth, minimum round trip, rounds; and the pace that follows from it.
+//! The path: bottleneck bandwidth, minimum round trip, rounds.
 
 use super::in_us;
 use crate::base::time::Time;
 use crate::host::tcp::Tcb;
+use crate::host::tcp::rate::RateConnection;
 
 /// One, as gains are counted.
 pub(super) const GAIN: u32 = 256;
@@ -10,11 +11,6 @@ pub(super) const GAIN: u32 = 256;
 const UNIT: u64 = 1 << 24;
 /// Pacing a little below the estimate keeps queues from building up.
 const MARGIN_PERCENT: u64 = 1;
-/// In bytes a second: below it segments leave one by one.
-const LEAST_RATE_OF_BURSTS: u64 = 150_000;
-const BURSTS_A_SECOND: u64 = 1024;
-/// In bytes.
-const LARGEST_BURST: u64 = 65_215;
 /// What the window is while there is no sample, in segments.
 const INITIAL_WINDOW: u32 = 10;
 
@@ -146,6 +142,13 @@ impl Model {
         self.segment_size = tcb.segment_size;
     }
 
+    /// An ACK has come.
+    pub(super) fn hear(&mut self, connection: &RateConnection) {
+        let segments = |bytes: u64| bytes.div_ceil(u64::from(self.segment_size));
+        (self.delivered, self.lost) = (segments(connection.delivered), segments(connection.lost));
+        self.delivered_at = in_us(connection.delivered_time);
+    }
+
     /// A sample of the rate; one that the application has limited counts only if it is the largest.
     pub(super) fn take(&mut self, bandwidth: Bandwidth, is_app_limited: bool) {
         if !is_app_limited || bandwidth >= self.max_bw.get() {
@@ -175,33 +178,25 @@ impl Model {
     }
 }
 
-/// How fast, and how many segments at a time.
-#[derive(Debug, Default)]
-pub(super) struct Pace {
-    /// In bytes a second.
-    pub(super) rate: u64,
-    segment_size: u32,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Pace {
-    /// In bytes a second.
-    pub(super) fn of(&self, tcb: &Tcb, bandwidth: Bandwidth, gain: u32) -> u64 {
-        bandwidth.bytes_a_second(tcb.segment_size, gain).min(tcb.max_pacing_rate.0 / 8)
-    }
-
-    pub(super) fn set(&mut self, tcb: &Tcb, bandwidth: Bandwidth, gain: u32) {
-        let rate = self.of(tcb, bandwidth, gain);
-        *self = Pace { rate, segment_size: tcb.segment_size };
-    }
-
-    /// In segments.
-    pub(super) fn least_burst(&self) -> u32 {
-        if self.rate < LEAST_RATE_OF_BURSTS { 1 } else { 2 }
-    }
-
-    /// Segments that are meant to leave together.
-    pub(super) fn burst(&self) -> u32 {
-        let bytes = (self.rate / BURSTS_A_SECOND).min(LARGEST_BURST) as u32;
-        (bytes / self.segment_size).clamp(self.least_burst(), 127)
+    /// Whatever comes: never above the largest of the last rounds, and it itself right after that has come.
+    #[test]
+    fn the_maximum_is_of_the_last_rounds() {
+        let mut max = WindowedMax { length: 10, ..WindowedMax::default() };
+        let mut drawn = 1_u64;
+        let mut seen = Vec::new();
+        for round in 0..2000_usize {
+            drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            seen.push(Bandwidth(drawn >> 40));
+            max.take(seen[round], round as u32);
+            let exact = *seen[round.saturating_sub(10)..].iter().max().unwrap();
+            assert!(max.get() <= exact);
+            assert!(seen[round] < exact || max.get() == exact);
+        }
+        (2000..2011).for_each(|round| max.take(Bandwidth(7), round));
+        assert_eq!(max.get(), Bandwidth(7));
     }
 }

@@ -8,7 +8,7 @@ use super::Profile;
 use super::changes::{Change, Changes};
 use crate::base::time::Time;
 use crate::host::tcp::acks::Quick;
-use crate::host::tcp::control::Growth;
+use crate::host::tcp::control::TcpStack;
 use crate::host::tcp::loss::Rack;
 use crate::host::tcp::pacing::DepartureTime;
 use crate::host::tcp::rtt::Windowed;
@@ -54,7 +54,7 @@ impl Profile for Linux {
     const HEARS_ACK_OF_FIN: bool = true;
     const CWR_ENDS_ECHO: bool = true;
     const CWR_TELLS_OF_LOSSES: bool = true;
-    const GROWTH: Growth = Growth::Linux;
+    const STACK: TcpStack = TcpStack::Linux;
 
     /// The sample, not its mean.
     #[inline(always)]

@@ -12,7 +12,7 @@ use crate::host::tcp::tcb::{CongState, Tcb};
 const RECENT: Time = Time::from_ms(1);
 /// In bytes: what the length of an IP packet can say.
 pub const LARGEST_BURST: u64 = 65_536;
-const BURSTS_A_SECOND: u64 = 1024;
+pub const BURSTS_A_SECOND: u64 = 1024;
 /// A short path has larger bursts: by the largest one, halved for each such step of its minimum RTT.
 const STEP: Time = Time(512_000);
 /// The most that a SYN offers.

@@ -69,7 +69,9 @@ impl<P: Profile> Socket<P> {
 
         let mut newly_sacked = 0;
         self.sending.loss.on_ack_begins(&self.tcb);
-        self.sending.rate.on_ack_begins(self.sending.scoreboard.found_lost());
+        if P::STEPS_ONCE_AN_ACK {
+            self.sending.rate.on_ack_begins(self.sending.scoreboard.found_lost());
+        }
         if packet.sacks() > 0 {
             let blocks = &env.options().sacks[..packet.sacks()];
             let duplicate =

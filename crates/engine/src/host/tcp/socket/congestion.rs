@@ -1,7 +1,7 @@
 //! Who moves the congestion window: the algorithm together with loss recovery, or the algorithm alone.
 
 use crate::base::time::Time;
-use crate::host::tcp::control::{CaEvent, Callback, CongestionControl, Control, Growth};
+use crate::host::tcp::control::{CaEvent, Callback, CongestionControl, Control, TcpStack};
 use crate::host::tcp::profile::changes::{Change, Changes};
 use crate::host::tcp::rate::{AckSample, Law, RateEstimator};
 use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
@@ -27,12 +27,12 @@ impl Congestion {
     }
 
     /// What the algorithm needs to know of the delivery rate.
-    pub(super) fn rate_estimator(&self, growth: Growth) -> RateEstimator {
+    pub(super) fn rate_estimator(&self, stack: TcpStack) -> RateEstimator {
         if self.control.wants_samples() {
-            RateEstimator::sampling(match growth {
+            RateEstimator::sampling(match stack {
                 _ if self.control.wants_round_trips() => Law::Draft,
-                Growth::Ns3 => Law::Ns3,
-                Growth::Linux => Law::Linux,
+                TcpStack::Ns3 => Law::Ns3,
+                TcpStack::Linux => Law::Linux,
             })
         } else if self.control.is_rate_control() {
             RateEstimator::counting()

@@ -213,7 +213,7 @@ impl<P: Profile> Socket<P> {
             pending_timers: 0,
             found_nothing: false,
             retransmit_action: RetransmitAction::Data,
-            sending: Sending::new(&config, congestion.rate_estimator(P::GROWTH)),
+            sending: Sending::new(&config, congestion.rate_estimator(P::STACK)),
             round_trips: RoundTrips::new(&config, P::INITIAL_RTT),
             receiving: Receiving::new(&config),
             agreed: Agreed::new(&config),
