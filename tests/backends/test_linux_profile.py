@@ -338,8 +338,10 @@ def test_losses_beside_marks_are_repaired_as_by_the_kernel(
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("cc", ["TcpDctcp", "TcpVegas"])
-@pytest.mark.parametrize("name", ["steady_state_single_flow", "ecn", "bursty_loss"])
+@pytest.mark.parametrize("cc", ["TcpCubic", "TcpDctcp", "TcpVegas"])
+@pytest.mark.parametrize(
+    "name", ["steady_state_single_flow", "ecn", "bursty_loss", "application_limited"]
+)
 def test_experiments_of_the_catalogue_are_the_kernels(cc: str, name: str) -> None:
     """Each segment to the end."""
     kernels = REGISTRY[name].scenario(cc, **next(iter(REGISTRY[name].grid()))).canonical()

@@ -324,14 +324,14 @@ impl CongestionControl for Cubic {
         self.least_delay.filter(|_| self.takes_samples(tcb)).map(|least| Time(least as u64))
     }
 
-    /// A silence is no time in which the curve rises, in Linux.
+    /// A silence is no time in which the curve rises, in Linux, which counts it from one millisecond to another.
     fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
         if event == CaEvent::TxStart
             && self.stack == TcpStack::Linux
             && let Some(start) = &mut self.epoch_start
         {
-            let silence = tcb.now.ns() - tcb.last_departure.ns();
-            *start = (*start + silence).min(tcb.now.ns());
+            let silence = (tcb.now.ms() - tcb.last_departure.ms()) as i64;
+            *start = (*start + silence * MS).min(tcb.now.ns());
         }
         None
     }
@@ -355,7 +355,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::driver::Driver;
-    use super::{CongState, TcpStack, Time, whole_segments};
+    use super::{CaEvent, CongState, TcpStack, Time, whole_segments};
     use crate::{base::cpp, base::math};
 
     const PLAIN: [(&str, &str); 2] = [("HyStart", "false"), ("TcpFriendliness", "false")];
@@ -423,6 +423,22 @@ mod tests {
                 let least = d.control.algorithm().least_rtt(&d.tcb);
                 assert_eq!(least.is_some(), is_taken, "{stack:?} {after} ms");
             }
+        }
+    }
+
+    /// 9.2 ms are ten of its milliseconds, if so many begin meanwhile.
+    #[test]
+    fn linux_leaves_a_silence_out_from_one_millisecond_to_another() {
+        let mut d = Driver::on(TcpStack::Linux, "TcpCubic", &[]).with_cwnd(20).with_ssthresh(20);
+        d.fast_recovery();
+        d.ack(1);
+        let start = Time::from_ms(d.tcb.now.ms());
+        d.tcb.last_departure = start + Time(900_000);
+        d.tcb.now = start + Time(10_100_000);
+        d.event(CaEvent::TxStart);
+        for (ms, is_taken) in [(1009, false), (1010, true)] {
+            d.tcb.now = start + Time::from_ms(ms);
+            assert_eq!(d.control.algorithm().least_rtt(&d.tcb).is_some(), is_taken, "{ms} ms");
         }
     }
 

@@ -254,6 +254,8 @@ impl<P: Profile> Bench<P> {
             "delivered" => tcb.last_acked_sacked.to_string(),
             "state" => format!("{:?}", tcb.cong_state),
             "ecn" => format!("{:?}", tcb.ecn_state),
+            // When a flight began.
+            "app_limited" => tcb.is_app_limited.to_string(),
             "marked" => tcb.delivered_ce.to_string(),
             "srtt" => ms(tcb.srtt),
             "rto" => ms(self.socket.rto()),

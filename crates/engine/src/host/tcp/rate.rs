@@ -269,7 +269,7 @@ impl RateEstimator {
         }
     }
 
-    /// The application has written: less than one segment to send, window open and nothing left to
+    /// The application writes: less than one segment to send, window open and nothing left to
     /// retransmit mean that the application limits the rate.
     ///
     /// `unsent`: bytes that are written and have not been sent; below 0 after a FIN.

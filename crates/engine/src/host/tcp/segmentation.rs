@@ -1,5 +1,6 @@
 //! Whether new data waits until several segments of it may leave together.
 
+mod buffers;
 mod deferral;
 
 use std::fmt;
@@ -32,6 +33,9 @@ pub trait Segmentation: fmt::Debug + Default + Send {
     /// Whether anything ever waits.
     const WAITS: bool;
 
+    /// The application writes `bytes` behind what is unsent.
+    fn on_write(&mut self, bytes: u32, opening: Opening<'_>);
+
     /// The segment leaves now; if not, the next ACK asks again.
     fn leaves(&mut self, opening: Opening<'_>) -> bool;
 
@@ -55,6 +59,9 @@ pub struct AtOnce;
 
 impl Segmentation for AtOnce {
     const WAITS: bool = false;
+
+    #[inline(always)]
+    fn on_write(&mut self, _bytes: u32, _opening: Opening<'_>) {}
 
     #[inline(always)]
     fn leaves(&mut self, _opening: Opening<'_>) -> bool {

@@ -5,6 +5,7 @@
 //! Nothing waits in recovery; if the last segment left longer than a millisecond ago, or the next ACK is further away than that
 //! or than half a round trip; if a third of the window is open; or if one of the kernel's buffers ends ([`Buffers`]).
 
+use super::buffers::{AsWritten, Buffers};
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
 use crate::host::tcp::tcb::{CongState, Tcb};
@@ -15,36 +16,33 @@ pub const LARGEST_BURST: u64 = 65_536;
 pub const BURSTS_A_SECOND: u64 = 1024;
 /// A short path has larger bursts: by the largest one, halved for each such step of its minimum RTT.
 const STEP: Time = Time(512_000);
-/// The most that a SYN offers.
-const FIRST_WINDOW: u32 = 65_535;
-/// In bytes: the most that one buffer holds, and what it counts beside that (x86-64, 7.3.4).
-const LARGEST_BUFFER: u32 = 65_343;
-const BUFFER_OVERHEAD: u32 = 832;
 
 #[derive(Debug, Default)]
 pub struct Deferral {
     /// Segments of the last burst that have not left.
     left: u32,
-    /// The segment that leaves ends one of several.
+    /// The segment that leaves ends one of several, or a buffer of which that is known.
     ends_burst: bool,
     /// When it began.
     last: Option<Time>,
     buffers: Option<Buffers>,
 }
 
-/// What the kernel has cut an application's writes into that is always ahead: buffers of half the window that the peer has
-/// offered.  When the connection opens as many are filled as the send buffer has room for, twice what was asked for; all others
-/// are written once the peer has offered more, and the last of the first ones is filled up then.
-#[derive(Debug)]
-struct Buffers {
-    /// In bytes.
-    small: u32,
-    /// Of all small ones together, without the last.
-    all_small: u32,
-}
-
 impl Segmentation for Deferral {
     const WAITS: bool = true;
+
+    fn on_write(&mut self, bytes: u32, opening: Opening<'_>) {
+        let has_waited = opening.unsent == 0 && opening.sent > 0;
+        match &mut self.buffers {
+            Some(Buffers::AsWritten(written)) => written.add(bytes, &opening),
+            buffers if has_waited => {
+                let mut written = AsWritten::default();
+                written.add(bytes, &opening);
+                *buffers = Some(Buffers::AsWritten(written));
+            }
+            _ => {}
+        }
+    }
 
     fn leaves(&mut self, opening: Opening<'_>) -> bool {
         let now = opening.tcb.now;
@@ -52,16 +50,19 @@ impl Segmentation for Deferral {
         if self.goes_on(now) {
             return true;
         }
-        let buffers = self.buffers.get_or_insert_with(|| Buffers::new(&opening));
         let burst = burst(opening.tcb);
-        let fills_buffer = opening.room >= buffers.left(&opening);
-        if opening.unsent >= 2 * size && !fills_buffer && self.waits(&opening, burst) {
-            return false;
-        }
         // So that two bursts are in flight.
         let half = (opening.tcb.cwnd / size / 2).max(1);
         let together = burst.min(opening.room / size).min(half);
+        let buffers = self.buffers.get_or_insert_with(|| Buffers::ahead(&opening));
+        let head = buffers.head(&opening, together);
+        let ends_buffer = head.is_closed && opening.room >= head.left;
+        let is_one = head.left <= size || opening.unsent < 2 * size;
+        if !is_one && !ends_buffer && self.waits(&opening, burst) {
+            return false;
+        }
         self.begin(together.min(opening.unsent.div_ceil(size)), now);
+        self.ends_burst = self.left == 0 && head.left <= size && head.is_pushed;
         true
     }
 
@@ -84,37 +85,6 @@ impl Segmentation for Deferral {
     fn is_within_burst(&self) -> bool {
         self.left > 0
     }
-}
-
-impl Buffers {
-    fn new(opening: &Opening<'_>) -> Buffers {
-        let small = buffer(opening, FIRST_WINDOW);
-        let first = initial_window(opening.tcb) + BUFFER_OVERHEAD;
-        let room = (2 * u64::from(opening.send_buffer)).saturating_sub(u64::from(first));
-        let count = (room / u64::from(small + BUFFER_OVERHEAD)) as u32;
-        Buffers { small, all_small: count.saturating_mul(small) }
-    }
-
-    /// Bytes until the present buffer ends.  The first one is what the initial window lets leave as it is written.
-    fn left(&self, opening: &Opening<'_>) -> u32 {
-        let sent = opening.sent.wrapping_sub(initial_window(opening.tcb));
-        if sent < self.all_small {
-            return self.small - sent % self.small;
-        }
-        let large = buffer(opening, u32::MAX);
-        large - (sent - self.all_small) % large
-    }
-}
-
-fn initial_window(tcb: &Tcb) -> u32 {
-    tcb.initial_cwnd * tcb.segment_size
-}
-
-/// Whole segments that one holds, of a window that the peer offers, in bytes.
-fn buffer(opening: &Opening<'_>, most: u32) -> u32 {
-    let size = opening.tcb.segment_size;
-    let half = opening.peer_window.min(most) / 2;
-    (half.min(LARGEST_BUFFER) / size).max(1) * size
 }
 
 impl Deferral {

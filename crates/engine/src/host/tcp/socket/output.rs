@@ -5,16 +5,17 @@ use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
-use crate::host::tcp::control::CaEvent;
+use crate::host::tcp::config::Config;
+use crate::host::tcp::control::{CaEvent, TcpStack};
 use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::loss::LossDetection;
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Pipe;
 use crate::host::tcp::rtt::RttEstimation;
-use crate::host::tcp::scoreboard::Rule3;
+use crate::host::tcp::scoreboard::{Rule3, Scoreboard};
 use crate::host::tcp::segmentation::{Opening, Segmentation};
-use crate::host::tcp::tcb::{CongState, EcnState};
+use crate::host::tcp::tcb::{CongState, EcnState, Tcb};
 use crate::host::tcp::validation::{Usage, WindowValidation};
 use crate::packet::{Beside, Flags};
 
@@ -77,6 +78,7 @@ impl<P: Profile> Socket<P> {
         self.found_nothing = false;
         if P::Validation::IS_ACTIVE && write.bytes > 0 {
             self.restart_after_silence();
+            self.fill_buffers(write.bytes);
         }
         // Each write re-evaluates "application limited" (RateEstimator) with the pipe as it is known.
         // The first write knows it as last evaluated; asking for the window evaluates it, so that the
@@ -108,6 +110,13 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// For who cuts bursts by the buffers of a kernel.
+    fn fill_buffers(&mut self, bytes: u32) {
+        let Socket { tcb, config, sending, .. } = self;
+        let opening = opening(tcb, config, &sending.scoreboard, sending.window, 0);
+        sending.segmentation.on_write(bytes, opening);
+    }
+
     /// Whether the window is reduced that is not used, and what limits it judged by that: not for who sets a rate.
     #[inline(always)]
     fn validates(&self) -> bool {
@@ -125,7 +134,18 @@ impl<P: Profile> Socket<P> {
     /// A write of `bytes`.
     #[inline]
     fn accept(&mut self, bytes: u32) {
-        self.sending.scoreboard.add(bytes);
+        // Linux looks at what was left before a write, ns-3 at what there is after it.
+        if P::STACK == TcpStack::Linux {
+            self.check_app_limited();
+            self.sending.scoreboard.add(bytes);
+        } else {
+            self.sending.scoreboard.add(bytes);
+            self.check_app_limited();
+        }
+    }
+
+    #[inline(always)]
+    fn check_app_limited(&mut self) {
         let unsent = self.sending.scoreboard.tail() - self.tcb.next_tx_seq;
         self.sending.rate.check_app_limited(unsent, self.pipe());
     }
@@ -237,16 +257,8 @@ impl<P: Profile> Socket<P> {
             return false;
         }
         let Sending { scoreboard, segmentation, window, ends_burst, .. } = &mut self.sending;
-        let leaves = segmentation.leaves(Opening {
-            tcb: &self.tcb,
-            window: self.tcb.cwnd.min(*window),
-            peer_window: *window,
-            send_buffer: self.config.send_buffer,
-            room,
-            unsent: scoreboard.unsent(),
-            sent: (scoreboard.high() - FIRST_BYTE) as u32,
-            oldest: scoreboard.oldest_departure(),
-        });
+        let leaves =
+            segmentation.leaves(opening(&self.tcb, &self.config, scoreboard, *window, room));
         *ends_burst = segmentation.ends_burst();
         // With a wider cwnd it had left.
         let is_limited = !leaves && self.tcb.cwnd < *window;
@@ -509,5 +521,26 @@ impl<P: Profile> Socket<P> {
         if self.tcb.pacing && !self.congestion.is_rate_control() {
             self.sending.pacing.update_rate(&mut self.tcb);
         }
+    }
+}
+
+/// Room for new data, of which the peer's window lets `window` be in flight.
+#[inline(always)]
+fn opening<'a>(
+    tcb: &'a Tcb,
+    config: &Config,
+    scoreboard: &Scoreboard,
+    window: u32,
+    room: u32,
+) -> Opening<'a> {
+    Opening {
+        tcb,
+        window: tcb.cwnd.min(window),
+        peer_window: window,
+        send_buffer: config.send_buffer,
+        room,
+        unsent: scoreboard.unsent(),
+        sent: (scoreboard.high() - FIRST_BYTE) as u32,
+        oldest: scoreboard.oldest_departure(),
     }
 }

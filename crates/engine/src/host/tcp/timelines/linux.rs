@@ -362,3 +362,18 @@ fn the_round_trip_of_a_syn_is_by_the_clock_too() {
          60.9 ? srtt 50.6",
     );
 }
+
+/// It looks before the segment waits; ns-3, which looks after it, finds one.
+#[test]
+fn a_write_that_finds_nothing_unsent_is_limited_by_the_application() {
+    play_with(
+        "TcpBbr",
+        &[],
+        &after(
+            ESTABLISHED,
+            "60 write 1000
+             60 > . 1:1001 ack 1
+             60 ? app_limited true",
+        ),
+    );
+}

@@ -1,0 +1,233 @@
+//! The kernel's buffers of what waits to be sent (`sk_buff`): what is written fills the last one up before it begins another,
+//! and the first one takes of the next what a burst lacks (`tcp_grow_skb`).
+
+use std::collections::VecDeque;
+
+use super::Opening;
+use crate::host::tcp::tcb::Tcb;
+
+/// The most that a SYN offers.
+const FIRST_WINDOW: u32 = 65_535;
+/// In bytes: the most that one holds, and what it counts beside that (x86-64, 7.3.4).
+const LARGEST: u32 = 65_343;
+const OVERHEAD: u32 = 832;
+
+/// The buffer of which the next segment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Bytes of it that wait.
+    pub left: u32,
+    /// Another one waits behind it, so that it is not filled up any more.
+    pub is_closed: bool,
+    /// A write ended where it does, so that its last segment has PSH.  Where a write of who is ahead ends is not known.
+    pub is_pushed: bool,
+}
+
+#[derive(Debug)]
+pub enum Buffers {
+    Ahead(Ahead),
+    AsWritten(AsWritten),
+}
+
+impl Buffers {
+    /// Those of an application that has not been seen to wait for what it sends.
+    pub fn ahead(opening: &Opening<'_>) -> Buffers {
+        Buffers::Ahead(Ahead::new(opening))
+    }
+
+    /// As many segments may leave `together`.
+    pub fn head(&mut self, opening: &Opening<'_>, together: u32) -> Head {
+        match self {
+            Buffers::Ahead(ahead) => {
+                Head { left: ahead.left(opening), is_closed: true, is_pushed: false }
+            }
+            Buffers::AsWritten(written) => {
+                written.grow(opening.sent, together * opening.tcb.segment_size);
+                written.head(opening.sent)
+            }
+        }
+    }
+}
+
+/// Those of an application that is always ahead: of half the window that the peer has offered.  When the connection opens as
+/// many are filled as the send buffer has room for, twice what was asked for; all others are written once the peer has offered
+/// more, and the last of the first ones is filled up then.
+#[derive(Debug)]
+pub struct Ahead {
+    /// In bytes.
+    small: u32,
+    /// Of all small ones together, without the last.
+    all_small: u32,
+}
+
+impl Ahead {
+    fn new(opening: &Opening<'_>) -> Self {
+        let small = whole(opening, FIRST_WINDOW);
+        let first = initial_window(opening.tcb) + OVERHEAD;
+        let room = (2 * u64::from(opening.send_buffer)).saturating_sub(u64::from(first));
+        let count = (room / u64::from(small + OVERHEAD)) as u32;
+        Ahead { small, all_small: count.saturating_mul(small) }
+    }
+
+    /// Bytes until the present buffer ends.  The first one is what the initial window lets leave as it is written.
+    fn left(&self, opening: &Opening<'_>) -> u32 {
+        let sent = opening.sent.wrapping_sub(initial_window(opening.tcb));
+        if sent < self.all_small {
+            return self.small - sent % self.small;
+        }
+        let large = whole(opening, u32::MAX);
+        large - (sent - self.all_small) % large
+    }
+}
+
+/// Those of an application that has waited with nothing unsent: one after another, by what it wrote since.
+#[derive(Debug, Default)]
+pub struct AsWritten {
+    /// Where each ends that waits, in bytes from the first one that was sent on.
+    ends: VecDeque<u32>,
+}
+
+impl AsWritten {
+    /// `bytes` are written behind what is unsent.
+    pub fn add(&mut self, bytes: u32, opening: &Opening<'_>) {
+        self.forget(opening.sent);
+        let whole = whole(opening, u32::MAX);
+        let mut end = opening.sent.wrapping_add(opening.unsent);
+        let mut left = bytes;
+        if let Some(last) = self.ends.pop_back() {
+            // What is left of one that has been sent in part takes as much as a new one.
+            let begin = self.ends.back().copied().unwrap_or(opening.sent);
+            let more = whole.saturating_sub(last.wrapping_sub(begin)).min(left);
+            end = last.wrapping_add(more);
+            self.ends.push_back(end);
+            left -= more;
+        }
+        while left > 0 {
+            let new = whole.min(left);
+            end = end.wrapping_add(new);
+            self.ends.push_back(end);
+            left -= new;
+        }
+    }
+
+    /// The first one takes of the next what it lacks of so many bytes.
+    fn grow(&mut self, sent: u32, bytes: u32) {
+        self.forget(sent);
+        let (Some(&first), Some(&next)) = (self.ends.front(), self.ends.get(1)) else { return };
+        let lacks = bytes.saturating_sub(first.wrapping_sub(sent));
+        if lacks < next.wrapping_sub(first) {
+            self.ends[0] = first.wrapping_add(lacks);
+        } else {
+            self.ends.pop_front();
+        }
+    }
+
+    fn head(&mut self, sent: u32) -> Head {
+        self.forget(sent);
+        let left = self.ends.front().map_or(0, |end| end.wrapping_sub(sent));
+        Head { left, is_closed: self.ends.len() > 1, is_pushed: true }
+    }
+
+    /// Those that have been sent go.
+    fn forget(&mut self, sent: u32) {
+        let is_sent = |end: &u32| (end.wrapping_sub(sent) as i32) <= 0;
+        while self.ends.front().is_some_and(is_sent) {
+            self.ends.pop_front();
+        }
+    }
+}
+
+fn initial_window(tcb: &Tcb) -> u32 {
+    tcb.initial_cwnd * tcb.segment_size
+}
+
+/// Whole segments that one holds, of a window that the peer offers, in bytes.
+fn whole(opening: &Opening<'_>, most: u32) -> u32 {
+    let size = opening.tcb.segment_size;
+    let half = opening.peer_window.min(most) / 2;
+    (half.min(LARGEST) / size).max(1) * size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: u32 = 1448;
+
+    fn tcb() -> Tcb {
+        Tcb { segment_size: SIZE, initial_cwnd: 10, ..Tcb::default() }
+    }
+
+    /// Of a peer that offers four segments: a buffer holds two.
+    fn opening(tcb: &Tcb, sent: u32, unsent: u32) -> Opening<'_> {
+        Opening {
+            tcb,
+            window: 0,
+            peer_window: 4 * SIZE,
+            send_buffer: 1 << 20,
+            room: 0,
+            unsent,
+            sent,
+            oldest: None,
+        }
+    }
+
+    fn closed(left: u32) -> Head {
+        Head { left, is_closed: true, is_pushed: true }
+    }
+
+    fn open(left: u32) -> Head {
+        Head { left, is_closed: false, is_pushed: true }
+    }
+
+    #[test]
+    fn what_is_written_fills_the_last_one_up() {
+        let tcb = tcb();
+        let mut buffers = AsWritten::default();
+        buffers.add(SIZE, &opening(&tcb, 0, 0));
+        assert_eq!(buffers.head(0), open(SIZE));
+        buffers.add(2 * SIZE, &opening(&tcb, 0, SIZE));
+        assert_eq!(buffers.head(0), closed(2 * SIZE));
+        assert_eq!(buffers.head(SIZE), closed(SIZE));
+        assert_eq!(buffers.head(2 * SIZE), open(SIZE));
+    }
+
+    /// One of two segments, of which one is sent, takes one more.
+    #[test]
+    fn one_that_is_sent_in_part_takes_more() {
+        let tcb = tcb();
+        let mut buffers = AsWritten::default();
+        buffers.add(2 * SIZE, &opening(&tcb, 0, 0));
+        buffers.add(2 * SIZE, &opening(&tcb, SIZE, SIZE));
+        assert_eq!(buffers.head(SIZE), closed(2 * SIZE));
+        // All is sent: another begins.
+        buffers.add(100, &opening(&tcb, 4 * SIZE, 0));
+        assert_eq!(buffers.head(4 * SIZE), open(100));
+    }
+
+    #[test]
+    fn the_first_one_takes_of_the_next_what_a_burst_lacks() {
+        let tcb = tcb();
+        let mut buffers = AsWritten::default();
+        buffers.add(6 * SIZE, &opening(&tcb, 0, 0));
+        buffers.grow(SIZE, SIZE);
+        assert_eq!(buffers.head(SIZE), closed(SIZE), "it lacks nothing");
+        buffers.grow(SIZE, 2 * SIZE);
+        assert_eq!(buffers.head(SIZE), closed(2 * SIZE));
+        assert_eq!(buffers.head(3 * SIZE), closed(SIZE));
+        buffers.grow(3 * SIZE, 4 * SIZE);
+        assert_eq!(buffers.head(3 * SIZE), open(3 * SIZE), "all of the next");
+    }
+
+    /// Beyond four gigabytes, too.
+    #[test]
+    fn ends_are_counted_modulo_two_to_the_32nd() {
+        let tcb = tcb();
+        let before = u32::MAX - SIZE;
+        let mut buffers = AsWritten::default();
+        buffers.add(3 * SIZE, &opening(&tcb, before, 0));
+        assert_eq!(buffers.head(before), closed(2 * SIZE));
+        let sent = before.wrapping_add(2 * SIZE);
+        assert_eq!(buffers.head(sent), open(SIZE));
+    }
+}
