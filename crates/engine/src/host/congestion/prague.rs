@@ -19,6 +19,7 @@
 //! | 2.4.4 | RTT_virt = max(RTT, `RttTarget`), after `RttTransition` rounds out of slow start |
 //! | 2.4.5 | slow start until the first mark or loss |
 //! | 2.5.1 | pacing |
+//! | 2.5.2 | bursts of 250 us, one segment at least |
 //!
 //! W is a real number of segments, at least 2.  As in Linux cwnd follows it down by one segment an ACK, and grows only in rounds
 //! that it has limited.
@@ -39,7 +40,8 @@ pub const SPEC: Spec = Spec {
     doc: "For L4S: a window that follows the share of marks, paced, with rates that do not depend on short round trips.",
     source: "draft-briscoe-iccrg-prague-congestion-control-04",
     departures: &[
-        "segments leave one by one, without the bursts of 250 us that offload makes (section 2.5.2)",
+        "the bursts of 250 us that offload makes (section 2.5.2) are those of the profile `linux`; under others segments leave \
+         one by one",
         "a classic queue that marks is not detected: as in Linux, where that is off by default (section 2.4.1 \
          leaves it open)",
         "losses are detected by the profile's rules, which need not scale with the rate (section 2.3.3)",
@@ -54,6 +56,7 @@ pub const SPEC: Spec = Spec {
 
 const G: f64 = 1.0 / 16.0;
 const LEAST_WINDOW: f64 = 2.0;
+const LONGEST_BURST_US: u16 = 250;
 
 #[derive(Debug)]
 pub struct Prague {
@@ -114,6 +117,7 @@ impl CongestionControl for Prague {
         tcb.ecn_mode = EcnMode::Accurate;
         tcb.ect = Ecn::Ect1;
         tcb.pacing = true;
+        tcb.longest_burst_us = LONGEST_BURST_US;
     }
 
     /// What the socket makes the window when an episode of recovery is over.

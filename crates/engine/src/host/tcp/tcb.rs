@@ -118,6 +118,8 @@ pub struct Tcb {
     pub pace_initial_window: bool,
     /// Segments that leave together at least, where the profile has bursts (Linux's `min_tso_segs`).
     pub least_burst: u8,
+    /// How long a burst may take at the pacing rate, one segment at least, in us; 0: as long as the stack's (Linux's `tso_segs`).
+    pub longest_burst_us: u16,
 }
 
 impl Tcb {
@@ -192,6 +194,7 @@ impl Default for Tcb {
             pacing_ca_ratio: 120,
             pace_initial_window: false,
             least_burst: 2,
+            longest_burst_us: 0,
         }
     }
 }
