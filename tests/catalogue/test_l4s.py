@@ -51,6 +51,23 @@ def test_alone_it_waits_a_millisecond_and_fills_the_link(tmp_path: Path) -> None
     assert rate > 0.95 * 100 * GOODPUT
 
 
+@pytest.mark.parametrize("rate", ["10Mbps", "40Mbps"])
+def test_what_takes_250_us_leaves_alone(tmp_path: Path, rate: str) -> None:
+    """Section 2.5.2 of Prague's draft; in slow start it paces at twice the rate."""
+    trace = tmp_path / "packets.csv"
+    ccperf.run("l4s", cc="prague", mix="1:0", rate=rate, packets=trace)
+    left: dict[str, int] = {}
+    with trace.open() as lines:
+        for line in lines:
+            time, link, event, *_ = line.split(",")
+            if (link, event) == ("src_0_forward", "enqueue"):
+                left[time] = left.get(time, 0) + 1
+    _, first_flight, *paced = left.values()  # a SYN, and what nothing paces: its ACK and ten
+    assert first_flight == 11
+    assert len(paced) > 20_000
+    assert set(paced) == {1}
+
+
 def ratio(rtt: str, seed: int) -> tuple[float, float]:
     """Of the rates of Prague and CUBIC, and of their smoothed round trips."""
     rates, trips = l4s.rates_and_trips("100Mbps", rtt, seed, BEGIN * 1e9)

@@ -161,7 +161,7 @@ OFF_IN_NS3 = {
         "note_duplicate",
         "send_what_is_due",
     ),
-    "host/tcp/socket/output.rs": ("fill_buffers", "is_deferred", "repeat_together"),
+    "host/tcp/socket/output.rs": ("before_write", "is_deferred", "repeat_together"),
     "host/tcp/socket/segments.rs": ("duplicate_to_send",),
     "host/tcp/tcb.rs": ("window_rate",),
     "host/tcp/loss/rfc6675.rs": ("threshold",),

@@ -188,9 +188,8 @@ impl Hears {
 /// Whose TCP it is, for algorithms that ns-3 and Linux both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpStack {
-    /// Credits for growth are the algorithm's.
     Ns3,
-    /// They are the stack's, which forgets them where the window is reduced.
+    /// Credits for growth are forgotten where the window is reduced.
     Linux,
 }
 

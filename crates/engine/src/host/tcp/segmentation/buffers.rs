@@ -42,8 +42,7 @@ impl Buffers {
                 Head { left: ahead.left(opening), is_closed: true, is_pushed: false }
             }
             Buffers::AsWritten(written) => {
-                written.grow(opening.sent, together * opening.tcb.segment_size);
-                written.head(opening.sent)
+                written.head(opening.sent, together * opening.tcb.segment_size)
             }
         }
     }
@@ -110,22 +109,22 @@ impl AsWritten {
         }
     }
 
-    /// The first one takes of the next what it lacks of so many bytes.
-    fn grow(&mut self, sent: u32, bytes: u32) {
+    /// The first one, with what it takes of the next if it lacks some of a burst of so many bytes.
+    fn head(&mut self, sent: u32, burst: u32) -> Head {
         self.forget(sent);
+        self.grow(sent, burst);
+        let left = self.ends.front().map_or(0, |end| end.wrapping_sub(sent));
+        Head { left, is_closed: self.ends.len() > 1, is_pushed: true }
+    }
+
+    fn grow(&mut self, sent: u32, burst: u32) {
         let (Some(&first), Some(&next)) = (self.ends.front(), self.ends.get(1)) else { return };
-        let lacks = bytes.saturating_sub(first.wrapping_sub(sent));
+        let lacks = burst.saturating_sub(first.wrapping_sub(sent));
         if lacks < next.wrapping_sub(first) {
             self.ends[0] = first.wrapping_add(lacks);
         } else {
             self.ends.pop_front();
         }
-    }
-
-    fn head(&mut self, sent: u32) -> Head {
-        self.forget(sent);
-        let left = self.ends.front().map_or(0, |end| end.wrapping_sub(sent));
-        Head { left, is_closed: self.ends.len() > 1, is_pushed: true }
     }
 
     /// Those that have been sent go.
@@ -185,11 +184,11 @@ mod tests {
         let tcb = tcb();
         let mut buffers = AsWritten::default();
         buffers.add(SIZE, &opening(&tcb, 0, 0));
-        assert_eq!(buffers.head(0), open(SIZE));
+        assert_eq!(buffers.head(0, 0), open(SIZE));
         buffers.add(2 * SIZE, &opening(&tcb, 0, SIZE));
-        assert_eq!(buffers.head(0), closed(2 * SIZE));
-        assert_eq!(buffers.head(SIZE), closed(SIZE));
-        assert_eq!(buffers.head(2 * SIZE), open(SIZE));
+        assert_eq!(buffers.head(0, 0), closed(2 * SIZE));
+        assert_eq!(buffers.head(SIZE, 0), closed(SIZE));
+        assert_eq!(buffers.head(2 * SIZE, 0), open(SIZE));
     }
 
     /// One of two segments, of which one is sent, takes one more.
@@ -199,10 +198,10 @@ mod tests {
         let mut buffers = AsWritten::default();
         buffers.add(2 * SIZE, &opening(&tcb, 0, 0));
         buffers.add(2 * SIZE, &opening(&tcb, SIZE, SIZE));
-        assert_eq!(buffers.head(SIZE), closed(2 * SIZE));
+        assert_eq!(buffers.head(SIZE, 0), closed(2 * SIZE));
         // All is sent: another begins.
         buffers.add(100, &opening(&tcb, 4 * SIZE, 0));
-        assert_eq!(buffers.head(4 * SIZE), open(100));
+        assert_eq!(buffers.head(4 * SIZE, 0), open(100));
     }
 
     #[test]
@@ -210,13 +209,10 @@ mod tests {
         let tcb = tcb();
         let mut buffers = AsWritten::default();
         buffers.add(6 * SIZE, &opening(&tcb, 0, 0));
-        buffers.grow(SIZE, SIZE);
-        assert_eq!(buffers.head(SIZE), closed(SIZE), "it lacks nothing");
-        buffers.grow(SIZE, 2 * SIZE);
-        assert_eq!(buffers.head(SIZE), closed(2 * SIZE));
-        assert_eq!(buffers.head(3 * SIZE), closed(SIZE));
-        buffers.grow(3 * SIZE, 4 * SIZE);
-        assert_eq!(buffers.head(3 * SIZE), open(3 * SIZE), "all of the next");
+        assert_eq!(buffers.head(SIZE, SIZE), closed(SIZE), "it lacks nothing");
+        assert_eq!(buffers.head(SIZE, 2 * SIZE), closed(2 * SIZE));
+        assert_eq!(buffers.head(3 * SIZE, SIZE), closed(SIZE));
+        assert_eq!(buffers.head(3 * SIZE, 4 * SIZE), open(3 * SIZE), "all of the next");
     }
 
     /// Beyond four gigabytes, too.
@@ -226,8 +222,8 @@ mod tests {
         let before = u32::MAX - SIZE;
         let mut buffers = AsWritten::default();
         buffers.add(3 * SIZE, &opening(&tcb, before, 0));
-        assert_eq!(buffers.head(before), closed(2 * SIZE));
+        assert_eq!(buffers.head(before, 0), closed(2 * SIZE));
         let sent = before.wrapping_add(2 * SIZE);
-        assert_eq!(buffers.head(sent), open(SIZE));
+        assert_eq!(buffers.head(sent, 0), open(SIZE));
     }
 }

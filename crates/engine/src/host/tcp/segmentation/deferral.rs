@@ -251,6 +251,19 @@ mod tests {
         assert_eq!(ends(1, 31), [false]);
     }
 
+    /// An application is ahead until it writes with nothing unsent, though something is sent: its single segment has PSH then.
+    #[test]
+    fn the_last_segment_of_what_was_written_ends_a_buffer() {
+        let tcb = tcb();
+        let mut deferral = Deferral::default();
+        for (sent, ends) in [(0, false), (1, true), (2, true)] {
+            let written = |unsent| Opening { unsent, ..opening(&tcb, 1, sent) };
+            deferral.on_write(SIZE, written(0));
+            assert!(deferral.leaves(written(SIZE)));
+            assert_eq!(deferral.ends_burst(), ends, "{sent} before");
+        }
+    }
+
     /// As far as there is room, and not together with what is new.
     #[test]
     fn what_was_a_burst_leaves_again_as_one() {

@@ -76,9 +76,8 @@ impl<P: Profile> Socket<P> {
     #[inline(always)] // on every acknowledgement
     fn write<E: Environment>(&mut self, write: Write, sends: Sends, env: &mut E) {
         self.found_nothing = false;
-        if P::Validation::IS_ACTIVE && write.bytes > 0 {
-            self.restart_after_silence();
-            self.fill_buffers(write.bytes);
+        if write.bytes > 0 {
+            self.before_write(write.bytes);
         }
         // Each write re-evaluates "application limited" (RateEstimator) with the pipe as it is known.
         // The first write knows it as last evaluated; asking for the window evaluates it, so that the
@@ -110,11 +109,17 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    /// For who cuts bursts by the buffers of a kernel.
-    fn fill_buffers(&mut self, bytes: u32) {
-        let Socket { tcb, config, sending, .. } = self;
-        let opening = opening(tcb, config, &sending.scoreboard, sending.window, 0);
-        sending.segmentation.on_write(bytes, opening);
+    /// Nothing, for a profile that neither validates windows nor lets segments wait.
+    #[inline(always)]
+    fn before_write(&mut self, bytes: u32) {
+        if P::Validation::IS_ACTIVE {
+            self.restart_after_silence();
+        }
+        if P::Segmentation::WAITS {
+            let Socket { tcb, config, sending, .. } = self;
+            let opening = opening(tcb, config, &sending.scoreboard, sending.window, 0);
+            sending.segmentation.on_write(bytes, opening);
+        }
     }
 
     /// Whether the window is reduced that is not used, and what limits it judged by that: not for who sets a rate.
