@@ -1,16 +1,16 @@
-//! BIC (Xu, Harfoush, Rhee, INFOCOM 2004; Linux's and ns-3's `TcpBic`): binary search for the
-//! window at which the last loss happened.
+//! BIC (Xu, Harfoush, Rhee, INFOCOM 2004; ns-3's `TcpBic`): binary search for the window at which the last loss
+//! happened.  Where the stack is Linux's, `bic_linux.rs`.
 //!
 //! Below W_max the window grows per round trip by the distance to it divided by
 //! `BinarySearchCoefficient`, at most `MaxIncr`, and slowly (`SmoothPart`) when nearly there; above
 //! it the same in reverse (max probing).  Loss leaves beta of the window; fast convergence lowers
 //! W_max if it happens below the last one.
 
-use super::{BuildContext, new_reno};
+use super::{BuildContext, bic_linux, new_reno};
 use crate::base::attributes::{FRACTION, Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpBic",
@@ -56,7 +56,14 @@ pub struct Bic {
     w_max: u32,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Bic {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(cx).into(),
+        TcpStack::Linux => bic_linux::new(cx).into(),
+    }
+}
+
+fn of_ns3(cx: &BuildContext<'_>) -> Bic {
     let a = &cx.attributes;
     Bic {
         fast_convergence: a.bool("FastConvergence"),

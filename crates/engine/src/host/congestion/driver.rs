@@ -6,7 +6,7 @@ use super::{BuildContext, SPECS, build};
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::seq::Seq;
 use crate::base::time::{Rate, Time};
-use crate::host::tcp::control::{CaEvent, Control, EarlyAck, TcpStack};
+use crate::host::tcp::control::{Acked, CaEvent, Control, EarlyAck, TcpStack};
 use crate::host::tcp::profile::changes::Changes;
 use crate::host::tcp::rate::{AckSample, RateConnection, RateSample};
 use crate::host::tcp::{CongState, Tcb};
@@ -97,6 +97,8 @@ impl Driver {
         self.tcb.high_tx_mark = self.tcb.next_tx_seq;
         self.tcb.bytes_in_flight = self.tcb.cwnd;
         self.tcb.last_acked_sacked = bytes;
+        let acked = Acked { segments, rtt: Some(self.rtt), window: 1 << 20, is_plain: true };
+        self.control.algorithm().on_acked(&self.tcb, acked);
         self.control.pkts_acked(&mut self.tcb, segments, self.rtt);
         if !self.control.is_rate_control() {
             self.control.grow(&mut self.tcb, segments);

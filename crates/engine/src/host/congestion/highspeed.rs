@@ -1,5 +1,5 @@
-//! HighSpeed TCP (RFC 3649; Linux's and ns-3's `TcpHighSpeed`): AIMD with parameters that depend on
-//! the window.
+//! HighSpeed TCP (RFC 3649; ns-3's `TcpHighSpeed`): AIMD with parameters that depend on the window.  Where the stack
+//! is Linux's, `highspeed_linux.rs`.
 //!
 //! From the response function of section 5, w = 0.12 / p^0.835, follow
 //!
@@ -11,11 +11,12 @@
 //! Per window acknowledged cwnd += a(w); on loss ssthresh = (1 - b(w)) FlightSize; both from the
 //! table of appendix B.
 
-use super::{BuildContext, new_reno};
+use super::{BuildContext, highspeed_linux, new_reno};
 use crate::base::attributes::Spec;
 use crate::base::cpp;
+use crate::base::math::ln;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpHighSpeed",
@@ -34,7 +35,7 @@ pub const SPEC: Spec = Spec {
 /// RFC 3649 appendix B: entry i (from 0) is the largest window in segments with a(w) = i + 1, and
 /// b(w) there.  (53667 breaks the progression of the formula by ten; ns-3 and Linux both have it.)
 #[rustfmt::skip]
-const TABLE: [(u32, f64); 73] = [
+pub(super) const TABLE: [(u32, f64); 73] = [
     (38, 0.50), (118, 0.44), (221, 0.41), (347, 0.38), (495, 0.37), (663, 0.35), (851, 0.34),
     (1058, 0.33), (1284, 0.32), (1529, 0.31), (1793, 0.30), (2076, 0.29), (2378, 0.28),
     (2699, 0.28), (3039, 0.27), (3399, 0.27), (3778, 0.26), (4177, 0.26), (4596, 0.25),
@@ -49,6 +50,11 @@ const TABLE: [(u32, f64); 73] = [
     (71617, 0.11), (75401, 0.10), (79517, 0.10), (84035, 0.10), (89053, 0.10), (94717, 0.09),
 ];
 
+/// b(w) by the formula.
+pub(super) fn reduction(window: f64) -> f64 {
+    (0.1 - 0.5) * (ln(window) - ln(38.0)) / (ln(83_000.0) - ln(38.0)) + 0.5
+}
+
 /// a(w) and b(w).
 fn parameters(window: u32) -> (u32, f64) {
     let row = TABLE.partition_point(|&(largest, _)| largest < window).min(TABLE.len() - 1);
@@ -61,8 +67,11 @@ pub struct HighSpeed {
     acked: u32,
 }
 
-pub(super) fn new(_cx: &BuildContext<'_>) -> HighSpeed {
-    HighSpeed { acked: 0 }
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Ns3 => HighSpeed { acked: 0 }.into(),
+        TcpStack::Linux => highspeed_linux::new().into(),
+    }
 }
 
 impl CongestionControl for HighSpeed {
@@ -83,11 +92,11 @@ impl CongestionControl for HighSpeed {
 mod tests {
     use super::super::driver::Driver;
     use super::*;
-    use crate::base::math::{ln, pow};
+    use crate::base::math::pow;
 
     /// RFC 3649 section 5.
     fn formula(window: f64) -> (f64, f64) {
-        let b = (0.1 - 0.5) * (ln(window) - ln(38.0)) / (ln(83_000.0) - ln(38.0)) + 0.5;
+        let b = reduction(window);
         let p = 0.078 / pow(window, 1.2);
         (window * window * p * 2.0 * b / (2.0 - b), b)
     }

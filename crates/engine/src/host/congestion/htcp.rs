@@ -1,4 +1,5 @@
-//! H-TCP (Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; ns-3's `TcpHtcp`).
+//! H-TCP (Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; ns-3's `TcpHtcp`).  Where the stack is Linux's,
+//! `htcp_linux.rs`.
 //!
 //! With Delta the time since the last congestion event (sections 2 and 3 of the draft):
 //!
@@ -9,11 +10,11 @@
 //! beta  = RTT_min / RTT_max  if the throughput changed little since the last event, else 0.5
 //! ```
 
-use super::BuildContext;
+use super::{BuildContext, htcp_linux};
 use crate::base::attributes::{FRACTION, Kind, REAL, Spec, param};
 use crate::base::cpp;
 use crate::base::time::{Time, seconds};
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -58,7 +59,14 @@ pub struct Htcp {
     acked: u32,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Htcp {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(cx).into(),
+        TcpStack::Linux => htcp_linux::new(cx).into(),
+    }
+}
+
+fn of_ns3(cx: &BuildContext<'_>) -> Htcp {
     let a = &cx.attributes;
     Htcp {
         default_backoff: a.f64("DefaultBackoff"),

@@ -1,5 +1,5 @@
-//! Hybla (Caini and Firrincieli, 2004; Linux's and ns-3's `TcpHybla`): a flow over a long path
-//! grows as one with the reference RTT would.
+//! Hybla (Caini and Firrincieli, 2004; ns-3's `TcpHybla`): a flow over a long path grows as one with the reference RTT
+//! would.  Where the stack is Linux's, `hybla_linux.rs`.
 //!
 //! With rho = max(RTT_min / RTT_0, 1) (section 3.1 of the paper), per ACK:
 //!
@@ -8,13 +8,13 @@
 //! congestion avoidance   cwnd += rho^2 / cwnd      (segments)
 //! ```
 
-use super::{BuildContext, new_reno};
+use super::{BuildContext, hybla_linux, new_reno};
 use crate::base::attributes::{Kind, Spec, param};
 use crate::base::cpp;
 use crate::base::math;
 use crate::base::time::Time;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpHybla",
@@ -38,7 +38,14 @@ pub struct Hybla {
     earned: f64,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Hybla {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(cx).into(),
+        TcpStack::Linux => hybla_linux::new(cx).into(),
+    }
+}
+
+fn of_ns3(cx: &BuildContext<'_>) -> Hybla {
     Hybla { reference_rtt: cx.attributes.time("RRTT"), rho: 1.0, earned: 0.0 }
 }
 

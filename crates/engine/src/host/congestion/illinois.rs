@@ -1,5 +1,5 @@
-//! Illinois (Liu, Basar, Srikant, Performance Evaluation 2008; Linux's and ns-3's `TcpIllinois`):
-//! AIMD whose parameters follow the queueing delay.
+//! Illinois (Liu, Basar, Srikant, Performance Evaluation 2008; ns-3's `TcpIllinois`): AIMD whose parameters follow the
+//! queueing delay.  Where the stack is Linux's, `illinois_linux.rs`.
 //!
 //! With d_a the mean and d_m the maximum queueing delay, once per round trip (section 3 of the
 //! paper; d1 = 0.01 d_m, d2 = 0.1 d_m, d3 = 0.8 d_m):
@@ -13,13 +13,13 @@
 //! Per ACK cwnd += alpha / cwnd; on loss ssthresh = (1 - beta) FlightSize.  alpha returns to
 //! alpha_max only after `Theta` rounds of low delay.
 
-use super::{BuildContext, new_reno};
+use super::{BuildContext, illinois_linux, new_reno};
 use crate::base::attributes::{REAL, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -79,7 +79,14 @@ pub struct Illinois {
     acked: u32,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Illinois {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(cx).into(),
+        TcpStack::Linux => illinois_linux::new(cx).into(),
+    }
+}
+
+fn of_ns3(cx: &BuildContext<'_>) -> Illinois {
     let a = &cx.attributes;
     Illinois {
         alpha_min: a.f64("AlphaMin"),
@@ -206,7 +213,7 @@ mod tests {
 
     fn adapted(mean: f64, most: f64) -> (f64, f64) {
         with_context(&SPEC, &[], |cx| {
-            let mut illinois = new(cx);
+            let mut illinois = of_ns3(cx);
             illinois.adapt_alpha(mean, most);
             (illinois.alpha, illinois.beta_at(mean, most))
         })

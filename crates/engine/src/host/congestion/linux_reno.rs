@@ -30,8 +30,8 @@ pub const SPEC: Spec = Spec {
 /// The growth alone, which other algorithms have, too.
 #[derive(Debug)]
 pub struct LinuxReno {
-    /// Segments acknowledged towards the next segment of growth.
-    acked: u32,
+    /// Segments acknowledged towards the next segment of growth (Linux's `snd_cwnd_cnt`).
+    pub(super) acked: u32,
     /// Grow in congestion avoidance only while cwnd is what limits the flow (RFC 7661's problem).
     only_if_cwnd_limited: bool,
 }
@@ -97,6 +97,11 @@ pub(super) fn grow_by_credits(tcb: &mut Tcb, credits: &mut u32, segments_acked: 
 }
 
 impl LinuxReno {
+    /// One segment for each `count` acknowledged.
+    pub(super) fn grow_by_count(&mut self, tcb: &mut Tcb, segments_acked: u32, count: u32) {
+        grow_by_credits(tcb, &mut self.acked, segments_acked, count);
+    }
+
     /// Both phases as Linux has them, where no other slow start goes before.
     pub(super) fn grow(&mut self, tcb: &mut Tcb, segments_acked: u32) {
         let is_starting = tcb.cwnd < tcb.ssthresh;

@@ -3,16 +3,25 @@
 mod aggregation;
 mod bbr_linux;
 mod betas;
+mod bic_linux;
 mod cube_root;
 mod dctcp_linux;
 #[cfg(test)]
 mod driver;
+mod highspeed_linux;
+mod htcp_linux;
+mod hybla_linux;
+mod illinois_linux;
 mod max_filter;
 #[cfg(test)]
 mod path;
 #[cfg(test)]
 mod properties;
+mod scalable_linux;
 mod vegas_linux;
+mod veno_linux;
+mod westwood_linux;
+mod yeah_linux;
 
 use crate::base::attributes::{Attributes, Spec};
 use crate::host::slow_start::Standard;
@@ -44,7 +53,7 @@ macro_rules! registry {
         pub fn build(ns3: &str, cx: &BuildContext<'_>) -> Option<Control> {
             $(if ns3 == $module::SPEC.ns3 {
                 let control: Control = $module::new(cx).into();
-                $(let control = control.starting($start);)?
+                $(let control = starting(control, $start, cx);)?
                 return Some(control.hearing(hears!($($hears)?)).ours());
             })*
             None
@@ -63,7 +72,24 @@ pub const OF_PROFILE: &[&str] = &[
     dctcp::SPEC.ns3,
     vegas::SPEC.ns3,
     bbr::SPEC.ns3,
+    bic::SPEC.ns3,
+    highspeed::SPEC.ns3,
+    illinois::SPEC.ns3,
+    htcp::SPEC.ns3,
+    hybla::SPEC.ns3,
+    scalable::SPEC.ns3,
+    veno::SPEC.ns3,
+    westwood::SPEC.ns3,
+    yeah::SPEC.ns3,
 ];
+
+/// With this slow start where the algorithm is ns-3's; what is Linux's grows by itself.
+fn starting(control: Control, start: Standard, cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Linux if OF_PROFILE.contains(&cx.attributes.ns3()) => control,
+        _ => control.starting(start),
+    }
+}
 
 macro_rules! hears {
     () => {

@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::SPECS;
 use super::driver::{Driver, MSS};
+use crate::base::attributes::Spec;
 use crate::base::time::{Rate, Time};
+use crate::host::tcp::control::TcpStack;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -66,14 +68,20 @@ fn ack(d: &mut Driver, segments: u32) {
     }
 }
 
+/// Every algorithm, in both stacks.
+fn all() -> impl Iterator<Item = (&'static Spec, TcpStack)> {
+    let stacks = [TcpStack::Ns3, TcpStack::Linux];
+    stacks.into_iter().flat_map(|stack| SPECS.iter().map(move |&spec| (spec, stack)))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// At least a segment, and never so much that 32 bits are in danger.
     #[test]
     fn the_window_stays_within_reason(steps in prop::collection::vec(step(), 1..60)) {
-        for spec in SPECS {
-            let mut d = Driver::new(spec.ns3, &[]).with_ssthresh(200);
+        for (spec, stack) in all() {
+            let mut d = Driver::on(stack, spec.ns3, &[]).with_ssthresh(200);
             for &step in &steps {
                 take(&mut d, step);
                 let cwnd = d.tcb.cwnd;
@@ -87,8 +95,8 @@ proptest! {
     /// A loss leaves at least a segment, and (but for a bandwidth estimate) no more than there was.
     #[test]
     fn a_loss_never_enlarges_the_window(steps in prop::collection::vec(step(), 1..60)) {
-        for spec in SPECS.iter().filter(|spec| !["TcpBbr", "TcpBbr3", "TcpWestwoodPlus"].contains(&spec.ns3)) {
-            let mut d = Driver::new(spec.ns3, &[]).with_ssthresh(200);
+        for (spec, stack) in all().filter(|(spec, _)| !["TcpBbr", "TcpBbr3", "TcpWestwoodPlus"].contains(&spec.ns3)) {
+            let mut d = Driver::on(stack, spec.ns3, &[]).with_ssthresh(200);
             for &step in &steps {
                 take(&mut d, step);
             }
@@ -101,9 +109,9 @@ proptest! {
 
     #[test]
     fn the_same_calls_give_the_same_windows(steps in prop::collection::vec(step(), 1..30)) {
-        for spec in SPECS {
+        for (spec, stack) in all() {
             let windows = || {
-                let mut d = Driver::new(spec.ns3, &[]);
+                let mut d = Driver::on(stack, spec.ns3, &[]);
                 steps.iter().map(|&step| { take(&mut d, step); d.tcb.cwnd }).collect::<Vec<_>>()
             };
             prop_assert_eq!(windows(), windows());

@@ -1,14 +1,14 @@
-//! Scalable TCP (Kelly, CCR 2003; Linux's and ns-3's `TcpScalable`): per ACK a fixed share of a
-//! segment, on loss a fixed share of the window.
+//! Scalable TCP (Kelly, CCR 2003; ns-3's `TcpScalable`): per ACK a fixed share of a segment, on loss a fixed share of
+//! the window.  Where the stack is Linux's, `scalable_linux.rs`.
 //!
 //! Congestion avoidance adds one segment per min(cwnd, `AIFactor`) acknowledged; loss leaves
 //! (1 - `MDFactor`) of the FlightSize (paper: a = 0.01, b = 0.125).
 
-use super::BuildContext;
+use super::{BuildContext, scalable_linux};
 use crate::base::attributes::{Kind, REAL, Spec, param};
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpScalable",
@@ -36,8 +36,12 @@ pub struct Scalable {
     acked: u32,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Scalable {
-    Scalable::new(cx.attributes.u32("AIFactor"), cx.attributes.f64("MDFactor"))
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    let a = &cx.attributes;
+    match cx.stack {
+        TcpStack::Ns3 => Scalable::new(a.u32("AIFactor"), a.f64("MDFactor")).into(),
+        TcpStack::Linux => scalable_linux::new(cx).into(),
+    }
 }
 
 impl Scalable {

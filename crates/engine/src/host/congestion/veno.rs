@@ -1,17 +1,17 @@
-//! Veno (Fu and Liew, JSAC 2003; Linux's and ns-3's `TcpVeno`): Reno that uses Vegas's backlog to
-//! tell random loss from congestion.
+//! Veno (Fu and Liew, JSAC 2003; ns-3's `TcpVeno`): Reno that uses Vegas's backlog to tell random loss from congestion.
+//! Where the stack is Linux's, `veno_linux.rs`.
 //!
 //! N = cwnd - cwnd * baseRTT / minRTT as in Vegas.  A loss with N < beta is taken for random and
 //! leaves 4/5 of the FlightSize, else half (section III.B); with N >= beta congestion avoidance
 //! grows on every other ACK only (section III.A).
 
 use super::vegas::target_window;
-use super::{BuildContext, new_reno};
+use super::{BuildContext, new_reno, veno_linux};
 use crate::base::attributes::{Spec, U32, param};
 use crate::base::cpp;
 use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -43,7 +43,14 @@ pub struct Veno {
     grow_next: bool,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Veno {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(cx).into(),
+        TcpStack::Linux => veno_linux::new(cx).into(),
+    }
+}
+
+fn of_ns3(cx: &BuildContext<'_>) -> Veno {
     Veno {
         beta: cx.attributes.u32("Beta"),
         base_rtt: Time::MAX,

@@ -3,7 +3,7 @@
 //!
 //! Once per RTT b_k = bytes acknowledged / RTT, smoothed by a Tustin (bilinear) low-pass filter,
 //! B_k = 0.9 B_(k-1) + 0.1 (b_k + b_(k-1)) / 2; ssthresh = B RTT_min, at least two segments.
-//! Growth is NewReno's.
+//! Growth is NewReno's.  Where the stack is Linux's, `westwood_linux.rs`.
 //!
 //! ns-3 takes the sample in an event of its own.  Only the calls below look at its result, so it is
 //! taken here by the first call at or after its time; an ACK at that very nanosecond comes second,
@@ -11,12 +11,12 @@
 //! smoothed RTT, which comes from timestamps in ms, is shorter than the last hop: a tie would then
 //! fall the other way in ns-3.)
 
-use super::{BuildContext, new_reno};
+use super::{BuildContext, new_reno, westwood_linux};
 use crate::base::attributes::{Kind, Spec, param};
 use crate::base::cpp;
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpWestwoodPlus",
@@ -53,7 +53,14 @@ struct NextSample {
     over: Time,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> WestwoodPlus {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(cx).into(),
+        TcpStack::Linux => westwood_linux::new().into(),
+    }
+}
+
+fn of_ns3(cx: &BuildContext<'_>) -> WestwoodPlus {
     WestwoodPlus {
         filtered: cx.attributes.text("FilterType") == "Tustin",
         bandwidth: Rate(0),

@@ -1,5 +1,5 @@
-//! YeAH (Baiocchi, Castellani, Vacirca, PFLDnet 2007; Linux's and ns-3's `TcpYeah`): Scalable TCP
-//! while the queue is short, Reno when it is not.
+//! YeAH (Baiocchi, Castellani, Vacirca, PFLDnet 2007; ns-3's `TcpYeah`): Scalable TCP while the queue is short, Reno
+//! when it is not.  Where the stack is Linux's, `yeah_linux.rs`.
 //!
 //! Once per round trip the queue is estimated as Q = (RTT_min - RTT_base) cwnd / RTT_min and the
 //! congestion as L = (RTT_min - RTT_base) / RTT_base (section 3 of the paper).  Q > alpha or
@@ -9,13 +9,13 @@
 //! mode it is half.
 
 use super::scalable::Scalable;
-use super::{BuildContext, new_reno};
+use super::{BuildContext, new_reno, yeah_linux};
 use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
 use crate::host::tcp::{CongState, Tcb};
 
 /// A divisor: zero would stop ns-3.
@@ -74,7 +74,14 @@ pub struct Yeah {
     reno_window: u32,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Yeah {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(cx).into(),
+        TcpStack::Linux => yeah_linux::new(cx).into(),
+    }
+}
+
+fn of_ns3(cx: &BuildContext<'_>) -> Yeah {
     let a = &cx.attributes;
     Yeah {
         alpha: a.u32("Alpha"),

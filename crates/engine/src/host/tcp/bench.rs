@@ -27,8 +27,8 @@ use super::socket::{Environment, Socket, Timer, Write};
 use crate::base::attributes::Attributes;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::congestion;
 use crate::host::recovery;
+use crate::host::{congestion, slow_start};
 use crate::packet::{Beside, Ecn, EcnOption, Flags, Options, Packet};
 
 /// Over these a timeline gives its own: no options but SACK, every segment acknowledged.
@@ -98,7 +98,15 @@ pub fn socket<P: Profile>(cc: &str, settings: &[(&str, &str)]) -> Socket<P> {
     let attributes = Attributes::new(spec, &defaults);
     let stack = P::STACK;
     let cx = congestion::BuildContext { attributes, seed: 1, changes: config.changes, stack };
-    with_control(congestion::build(cc, &cx).expect("registered"), settings)
+    let control = congestion::build(cc, &cx).expect("registered");
+    let slow_start = P::slow_start(cc).and_then(slow_start::build);
+    with_control(
+        match slow_start {
+            Some(slow_start) => control.starting_with(slow_start),
+            None => control,
+        },
+        settings,
+    )
 }
 
 fn config(settings: &[(&str, &str)]) -> Config {

@@ -43,6 +43,26 @@ pub struct Delivered {
     pub has_echo: bool,
 }
 
+/// What an ACK acknowledges in order, and its sample of the round trip (Linux's `struct ack_sample`).
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// Those that were SACKed before count, too.
+    pub segments: u32,
+    /// None if all that came was sent more than once.
+    pub rtt: Option<Time>,
+    /// The peer's window, in bytes.
+    pub window: u32,
+    /// It tells neither of SACKs nor of marks.
+    pub is_plain: bool,
+}
+
+impl Acked {
+    /// The sample in whole microseconds.
+    pub fn rtt_us(self) -> Option<u32> {
+        self.rtt.map(|rtt| (rtt.0 / 1000) as u32)
+    }
+}
+
 /// Declares the trait, and what there is to know of its functions.
 macro_rules! declare {
     ($(
@@ -70,6 +90,10 @@ macro_rules! declare {
             /// What an ACK delivers, before anything comes of it: of each where DCTCP's marks are counted by the stack (Linux's
             /// `in_ack_event`).
             fn on_delivered(&mut self, _tcb: &Tcb, _delivered: Delivered) {}
+
+            /// An ACK has come while something was outstanding; nothing else is known of it yet: of each where samples of
+            /// round trips are of deliveries (Linux's `pkts_acked`).
+            fn on_acked(&mut self, _tcb: &Tcb, _acked: Acked) {}
 
             $(method! {
                 [$($doc)*] $name($tcb: $access $(, $arg: $type)*) [$($answer)?] [$($default)?]

@@ -34,6 +34,9 @@ pub trait WindowValidation: fmt::Debug + Default + Send {
 
     /// The application writes while nothing is outstanding.
     fn on_write(&mut self, tcb: &mut Tcb, rto: Time);
+
+    /// cwnd is set, or might have grown.
+    fn on_window_set(&mut self, now: Time);
 }
 
 /// Whether the last segment filled it is all that counts.
@@ -46,4 +49,6 @@ impl WindowValidation for NotValidated {
     fn on_sent(&mut self, _tcb: &mut Tcb, _usage: Usage) {}
 
     fn on_write(&mut self, _tcb: &mut Tcb, _rto: Time) {}
+
+    fn on_window_set(&mut self, _now: Time) {}
 }

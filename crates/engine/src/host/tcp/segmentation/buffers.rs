@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 
 use super::Opening;
-use crate::host::tcp::tcb::Tcb;
 
 /// The most that a SYN offers.
 const FIRST_WINDOW: u32 = 65_535;
@@ -57,20 +56,22 @@ pub struct Ahead {
     small: u32,
     /// Of all small ones together, without the last.
     all_small: u32,
+    /// What the first window lets leave as it is written.
+    first: u32,
 }
 
 impl Ahead {
     fn new(opening: &Opening<'_>) -> Self {
         let small = whole(opening, FIRST_WINDOW);
-        let first = initial_window(opening.tcb) + OVERHEAD;
-        let room = (2 * u64::from(opening.send_buffer)).saturating_sub(u64::from(first));
+        let first = opening.tcb.cwnd;
+        let room = (2 * u64::from(opening.send_buffer)).saturating_sub((first + OVERHEAD).into());
         let count = (room / u64::from(small + OVERHEAD)) as u32;
-        Ahead { small, all_small: count.saturating_mul(small) }
+        Ahead { small, all_small: count.saturating_mul(small), first }
     }
 
-    /// Bytes until the present buffer ends.  The first one is what the initial window lets leave as it is written.
+    /// Bytes until the present buffer ends.
     fn left(&self, opening: &Opening<'_>) -> u32 {
-        let sent = opening.sent.wrapping_sub(initial_window(opening.tcb));
+        let sent = opening.sent.wrapping_sub(self.first);
         if sent < self.all_small {
             return self.small - sent % self.small;
         }
@@ -136,10 +137,6 @@ impl AsWritten {
     }
 }
 
-fn initial_window(tcb: &Tcb) -> u32 {
-    tcb.initial_cwnd * tcb.segment_size
-}
-
 /// Whole segments that one holds, of a window that the peer offers, in bytes.
 fn whole(opening: &Opening<'_>, most: u32) -> u32 {
     let size = opening.tcb.segment_size;
@@ -150,6 +147,7 @@ fn whole(opening: &Opening<'_>, most: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::tcp::tcb::Tcb;
 
     const SIZE: u32 = 1448;
 

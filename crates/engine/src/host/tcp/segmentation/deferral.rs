@@ -165,6 +165,13 @@ mod tests {
         }
     }
 
+    /// Of a connection whose first window was ten segments.
+    fn opened(opening: &Opening<'_>) -> Deferral {
+        let tcb = Tcb { cwnd: 10 * SIZE, ..opening.tcb.clone() };
+        let buffers = Buffers::ahead(&Opening { tcb: &tcb, ..*opening });
+        Deferral { buffers: Some(buffers), ..Deferral::default() }
+    }
+
     /// Whether a segment leaves with so much room, the last having left just now, `sent` before it, and the oldest in flight
     /// `age` ago.
     fn leaves(room: u32, sent: u32, age: Time) -> bool {
@@ -172,7 +179,8 @@ mod tests {
         assert!(Deferral::default().leaves(opening(&tcb, 1, sent)), "nothing has left yet");
         tcb.last_departure = tcb.now;
         let oldest = Some(tcb.now - age);
-        Deferral::default().leaves(Opening { oldest, ..opening(&tcb, room, sent) })
+        let opening = Opening { oldest, ..opening(&tcb, room, sent) };
+        opened(&opening).leaves(opening)
     }
 
     const ROUND_TRIP: Time = Time::from_ms(20);
@@ -206,7 +214,7 @@ mod tests {
         let tcb = Tcb { last_departure: Time::from_ms(100), ..tcb() };
         let alone = |peer_window: u32, sent: u32| {
             let few = Opening { peer_window, send_buffer: 100_000, ..opening(&tcb, 1, sent) };
-            Deferral::default().leaves(few)
+            opened(&few).leaves(few)
         };
         let ends = |peer_window| (11..220).filter(move |&sent| alone(peer_window, sent));
         assert_eq!(ends(1 << 20).collect::<Vec<_>>(), [31, 53, 75, 97, 119, 164, 209]);
@@ -239,7 +247,7 @@ mod tests {
     fn the_last_of_a_burst_ends_it_and_a_single_segment_ends_none() {
         let tcb = Tcb { last_departure: Time::from_ms(100), ..tcb() };
         let ends = |room: u32, sent: u32| {
-            let mut deferral = Deferral::default();
+            let mut deferral = opened(&opening(&tcb, room, sent));
             let each = |n| {
                 assert!(deferral.leaves(opening(&tcb, room - n, sent + n)));
                 deferral.ends_burst()

@@ -7,6 +7,7 @@
 use super::parts::Sending;
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
+use crate::host::tcp::control::Acked;
 use crate::host::tcp::loss::{Disorder, Finding, LossDetection};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Taken;
@@ -183,8 +184,17 @@ impl<P: Profile> Socket<P> {
         let is_of_earlier = found.sacked.zip(oldest).is_some_and(|(rtt, left)| rtt > now - left);
         self.sending.restarts_rto = found.has_acked || is_of_earlier;
         self.tcb.last_acked_seq = packet.ack;
+        let bytes = (packet.ack - old_head) as u32;
+        let segments = bytes.div_ceil(self.tcb.segment_size);
+        let acked = Acked {
+            segments,
+            rtt: found.newest,
+            window: self.sending.window,
+            is_plain: packet.sacks() == 0 && !packet.flags.has(Flags::ECE),
+        };
+        self.congestion.algorithm().on_acked(&self.tcb, acked);
         if found.newest.is_some() {
-            let segments = (packet.ack - old_head) as u32 / self.tcb.segment_size;
+            let segments = bytes / self.tcb.segment_size;
             let rtt = P::told_rtt(&self.tcb);
             self.congestion.pkts_acked(&mut self.tcb, segments.max(1), rtt);
         }
@@ -258,6 +268,7 @@ impl<P: Profile> Socket<P> {
         self.congestion.on_cwr(&mut self.tcb, CongState::Open);
         self.set_cong_state(CongState::Open);
         self.congestion.complete_cwr(&mut self.tcb);
+        self.note_window();
     }
 
     fn process_ack<E: Environment>(&mut self, info: AckInfo, env: &mut E) {
@@ -289,13 +300,19 @@ impl<P: Profile> Socket<P> {
         self.update_pacing_rate();
     }
 
+    #[inline(always)]
+    fn grow(&mut self, segments: u32) {
+        self.congestion.grow(&mut self.tcb, segments);
+        self.note_window();
+    }
+
     /// Nothing is acknowledged in order, but on this path that says little (Linux's `tcp_may_raise_cwnd`).
     #[inline(always)]
     fn grow_by_sacks(&mut self, delivered: u32) {
         let is_reduced = matches!(self.tcb.cong_state, CongState::Cwr | CongState::Recovery);
         if !is_reduced && self.sending.loss.takes_sacks_for_order() {
             let segments = self.sending.count_segments(delivered, self.tcb.segment_size);
-            self.congestion.grow(&mut self.tcb, segments);
+            self.grow(segments);
         }
     }
 
@@ -376,7 +393,7 @@ impl<P: Profile> Socket<P> {
         match step.window {
             None => return,
             Some(Window::Stays) => {}
-            Some(Window::Grows(segments)) => self.congestion.grow(&mut self.tcb, segments),
+            Some(Window::Grows(segments)) => self.grow(segments),
             Some(Window::Shrinks) => {
                 self.step_recovery(info.delivered, AckKind::Advance);
             }

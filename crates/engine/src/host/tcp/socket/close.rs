@@ -5,6 +5,7 @@ use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
+use crate::host::tcp::control::TcpStack;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::reassembly::Reassembly;
 use crate::packet::{Flags, Packet};
@@ -86,7 +87,8 @@ impl<P: Profile> Socket<P> {
         } else {
             self.send_control(Flags::ACK, env);
         }
-        if self.state == State::LastAck {
+        // In Linux the timer of retransmission repeats a FIN.
+        if self.state == State::LastAck && P::STACK == TcpStack::Ns3 {
             self.sending.retries_left = self.config.data_retries;
             self.arm(Timer::LastAck, self.round_trips.timeout(), env);
         }
@@ -155,6 +157,14 @@ impl<P: Profile> Socket<P> {
             self.reset(env);
         }
         self.close_and_notify(env);
+    }
+
+    /// The ACK of the peer's FIN was lost (RFC 9293 section 3.10.7.4, eighth).
+    pub(super) fn on_segment_in_time_wait<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.flags.has(Flags::FIN) {
+            self.enter_time_wait(env);
+            self.send_control(Flags::ACK, env);
+        }
     }
 
     pub(super) fn reset<E: Environment>(&mut self, env: &mut E) {

@@ -9,6 +9,7 @@ use crate::host::tcp::profile::Profile;
 use crate::host::tcp::recovery::{AckKind, Episode};
 use crate::host::tcp::segmentation::Segmentation;
 use crate::host::tcp::tcb::{CongState, Tcb};
+use crate::host::tcp::validation::WindowValidation;
 use crate::packet::Flags;
 
 impl<P: Profile> Socket<P> {
@@ -57,6 +58,7 @@ impl<P: Profile> Socket<P> {
             self.set_cong_state(state);
         }
         self.congestion.complete_cwr(&mut self.tcb);
+        self.note_window();
     }
 
     /// RFC 8985 section 7.3: new data if the peer's window has room for it, or else the last segment again.
@@ -92,6 +94,7 @@ impl<P: Profile> Socket<P> {
     fn undo(&mut self, marks: LossMarks) {
         let PriorWindow { cwnd, ssthresh } = self.sending.prior;
         self.tcb.cwnd = self.congestion.algorithm().undo(&self.tcb, cwnd);
+        self.note_window();
         if ssthresh > self.tcb.ssthresh {
             self.tcb.ssthresh = ssthresh;
             self.ecn.owes_cwr = false;
@@ -179,6 +182,15 @@ impl<P: Profile> Socket<P> {
     pub(super) fn settle_window(&mut self) {
         if !P::STEPS_ONCE_AN_ACK || !self.congestion.is_rate_control() {
             self.tcb.cwnd = self.tcb.ssthresh;
+        }
+        self.note_window();
+    }
+
+    /// It has been set, or might have grown.
+    #[inline(always)]
+    pub(super) fn note_window(&mut self) {
+        if P::Validation::IS_ACTIVE {
+            self.sending.validation.on_window_set(self.tcb.now);
         }
     }
 

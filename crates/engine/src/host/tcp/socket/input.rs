@@ -5,7 +5,7 @@ use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::acks::{AckPolicy, GapAck, GapSegment, NewSegment};
-use crate::host::tcp::control::{CaEvent, EarlyAck};
+use crate::host::tcp::control::{CaEvent, EarlyAck, TcpStack};
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
@@ -141,6 +141,9 @@ impl<P: Profile> Socket<P> {
             }
             State::Closing => self.on_segment_in_closing(packet, env),
             State::LastAck => self.on_segment_in_last_ack(packet, env),
+            State::TimeWait if P::STACK == TcpStack::Linux => {
+                self.on_segment_in_time_wait(packet, env);
+            }
             State::TimeWait | State::Closed => {}
         }
         if self.sending.window != 0 && self.is_pending(Timer::Persist) {
@@ -413,7 +416,11 @@ impl<P: Profile> Socket<P> {
             self.hear_ecn_request(packet);
             self.answer_syn(env);
         } else if flags == Flags::FIN.with(Flags::ACK) {
-            if packet.seq == self.receiving.reassembly.next_rx() {
+            if P::STACK == TcpStack::Linux {
+                self.establish(env);
+                self.receiving.acks.on_established();
+                self.on_segment_established(packet, env);
+            } else if packet.seq == self.receiving.reassembly.next_rx() {
                 let state = self.state;
                 self.establish(env);
                 self.state = state;

@@ -156,6 +156,13 @@ impl<R: RttEstimation> RoundTrips<R> {
     }
 
     pub(super) fn on_retransmitted(&mut self, seq: Seq, len: u32) {
+        if R::OF_DELIVERIES {
+            // Of these the history has the SYN alone.
+            if let Some(syn) = self.history.get_mut(0) {
+                syn.retransmitted = true;
+            }
+            return;
+        }
         // The first entry that contains seq.  Entries are in order, but one that was sent again as a
         // longer segment reaches into the next ones, and further with each segment that begins in it.
         let above = self.history.partition_point(|entry| entry.seq <= seq);

@@ -88,6 +88,7 @@ impl<P: Profile> Socket<P> {
         let in_flight = self.bytes_in_flight();
         if P::Loss::LEAVES_IN_FLIGHT {
             self.tcb.cwnd += in_flight;
+            self.note_window();
             self.send_first_again(env);
         }
         self.send_pending(env);

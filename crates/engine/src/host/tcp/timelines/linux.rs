@@ -183,6 +183,30 @@ fn the_probe_of_a_single_segment_comes_in_place_of_the_timeout() {
     );
 }
 
+/// Karn's algorithm: of a SYN that was sent again only the timestamp tells a round trip.  What a kernel did (7.3.4).
+#[test]
+fn a_syn_that_was_sent_again_gives_a_sample_by_its_timestamp_alone() {
+    let opening = "
+        0 connect
+        0 > S 0 sackok ts 0 0
+        1016 > S 0 sackok ts 1016 0
+        1090 < S. 0 ack 1 sackok ts 100 1016
+        1090 > . 1 ack 1 ts 1090 100
+        1090 ? srtt 74
+    ";
+    const SECOND: (&str, &str) = ("ConnTimeout", "1s");
+    play(&[SECOND, ("Timestamp", "true")], opening);
+    let without = "
+        0 connect
+        0 > S 0 sackok
+        1016 > S 0 sackok
+        1090 < S. 0 ack 1 sackok
+        1090 > . 1 ack 1
+        1090 ? srtt 0
+    ";
+    play(&[SECOND], without);
+}
+
 /// The first segment is only late: the ACK that recovery waits for echoes the time of the original (RFC 4015), and the window
 /// is what it was.
 #[test]
@@ -199,7 +223,7 @@ fn a_loss_that_was_none_is_undone_by_its_timestamp() {
          110 > . 1:1001 ack 1 ts 110 160
          110 ? state Recovery ssthresh 5000
          111 < . 1 ack 4001 ts 161 60
-         111 ? state Open cwnd 11000 ssthresh 4294967295",
+         111 ? state Open cwnd 10000 ssthresh 4294967295",
     );
 }
 
@@ -289,9 +313,9 @@ fn after_a_silence_the_window_is_the_initial_one_again() {
     let rest = "
         110 < . 1 ack 10001
         110 > . 10001:20001 by 1000 ack 1
-        110 ? cwnd 11000
+        110 ? cwnd 20000
         160 < . 1 ack 20001
-        160 ? cwnd 12000
+        160 ? cwnd 20000
         500 write 40000
         500 > . 20001:30001 by 1000 ack 1
         500 ? cwnd 10000

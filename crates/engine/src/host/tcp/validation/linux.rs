@@ -13,8 +13,8 @@ pub struct LinuxValidation {
     window_end: Seq,
     /// The most that was outstanding since cwnd limited last.
     used: u32,
-    /// When that was.
-    limited: Time,
+    /// When that was, or cwnd was set (Linux's `snd_cwnd_stamp`).
+    since: Time,
 }
 
 impl WindowValidation for LinuxValidation {
@@ -32,20 +32,20 @@ impl WindowValidation for LinuxValidation {
         }
         if tcb.may_grow() {
             self.used = 0;
-            self.limited = tcb.now;
+            self.since = tcb.now;
             return;
         }
         self.used = self.used.max(outstanding);
-        if since(self.limited, tcb.now) >= usage.rto {
+        if elapsed(self.since, tcb.now) >= usage.rto {
             if tcb.cong_state == CongState::Open && !usage.is_buffer_full {
                 self.shrink(tcb);
             }
-            self.limited = tcb.now;
+            self.since = tcb.now;
         }
     }
 
     fn on_write(&mut self, tcb: &mut Tcb, rto: Time) {
-        let mut silence = since(tcb.last_departure, tcb.now);
+        let mut silence = elapsed(tcb.last_departure, tcb.now);
         if silence <= rto || tcb.last_departure.is_zero() {
             return;
         }
@@ -58,7 +58,11 @@ impl WindowValidation for LinuxValidation {
         }
         tcb.cwnd = tcb.cwnd.max(least);
         self.used = 0;
-        self.limited = tcb.now;
+        self.since = tcb.now;
+    }
+
+    fn on_window_set(&mut self, now: Time) {
+        self.since = now;
     }
 }
 
@@ -75,7 +79,7 @@ impl LinuxValidation {
 }
 
 /// Clocks are read in milliseconds.
-fn since(then: Time, now: Time) -> Time {
+fn elapsed(then: Time, now: Time) -> Time {
     Time::from_ms(now.ms() - then.ms())
 }
 
@@ -157,6 +161,20 @@ mod tests {
         assert_eq!(tcb.ssthresh / SIZE, 75);
     }
 
+    /// It might have grown then.
+    #[test]
+    fn a_window_that_was_set_counts_as_used() {
+        let mut validation = LinuxValidation::default();
+        let mut tcb = tcb(100);
+        sends(&mut validation, &mut tcb, 0, 100);
+        validation.on_window_set(Time::from_ms(1100));
+        for (after_ms, cwnd) in [(349, 100), (350, 65)] {
+            tcb.now = Time::from_ms(1000 + after_ms);
+            sends(&mut validation, &mut tcb, 100 + after_ms as u32, 30);
+            assert_eq!(tcb.cwnd / SIZE, cwnd, "{after_ms}");
+        }
+    }
+
     #[test]
     fn a_window_that_limited_once_counts_as_limiting_until_its_data_is_acknowledged() {
         let mut validation = LinuxValidation::default();
@@ -173,7 +191,7 @@ mod tests {
     fn a_window_of_which_half_was_outstanding_grows_in_slow_start_only() {
         for (outstanding, ssthresh, grows) in [(9, 100, false), (11, 100, true), (11, 12, false)] {
             let mut tcb = Tcb { ssthresh: ssthresh * SIZE, ..tcb(20) };
-            let mut validation = LinuxValidation { limited: tcb.now, ..LinuxValidation::default() };
+            let mut validation = LinuxValidation { since: tcb.now, ..LinuxValidation::default() };
             sends(&mut validation, &mut tcb, 0, outstanding);
             assert_eq!(tcb.may_grow(), grows, "{outstanding} {ssthresh}");
         }

@@ -1,0 +1,78 @@
+//! Scalable TCP as Linux has it (Kelly, CCR 2003; Linux's `tcp_scalable.c`), in whole segments: as Reno, but a segment
+//! for each hundred that are acknowledged, and a loss takes an eighth of cwnd.
+
+use super::BuildContext;
+use super::linux_reno::LinuxReno;
+use crate::host::slow_start::counted;
+use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::{CongState, Tcb};
+
+const LEAST_WINDOW: u32 = 2;
+
+#[derive(Debug)]
+pub struct ScalableLinux {
+    ai_factor: u32,
+    md_factor: f64,
+    reno: LinuxReno,
+}
+
+pub(super) fn new(cx: &BuildContext<'_>) -> ScalableLinux {
+    let a = &cx.attributes;
+    ScalableLinux {
+        ai_factor: if a.is_given("AIFactor") { a.u32("AIFactor") } else { 100 },
+        md_factor: a.f64("MDFactor"),
+        reno: LinuxReno::new(true),
+    }
+}
+
+impl CongestionControl for ScalableLinux {
+    fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        self.reno.forget();
+        let window = tcb.cwnd_segments();
+        let taken = (f64::from(window) * self.md_factor) as u32;
+        window.saturating_sub(taken).max(LEAST_WINDOW) * tcb.segment_size
+    }
+
+    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        if !tcb.may_grow() {
+            return;
+        }
+        let is_starting = tcb.cwnd < tcb.ssthresh;
+        let left = if is_starting { counted(tcb, segments_acked) } else { segments_acked };
+        if left > 0 || !is_starting {
+            let count = tcb.cwnd_segments().min(self.ai_factor);
+            self.reno.grow_by_count(tcb, left, count);
+        }
+    }
+
+    fn set_state(&mut self, _tcb: &mut Tcb, state: CongState) {
+        if state == CongState::Loss {
+            self.reno.forget();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::driver::Driver;
+    use crate::host::tcp::control::TcpStack;
+
+    #[test]
+    fn growth_and_loss_are_shares_of_the_window() {
+        for window in [20, 200, 1000, 5000] {
+            let d = Driver::on(TcpStack::Linux, "TcpScalable", &[]);
+            let mut d = d.with_cwnd(window).with_ssthresh(window);
+            assert_eq!(d.ssthresh_on_loss(), window - window / 8);
+            d.acks(window / 2, 2);
+            assert_eq!(d.cwnd(), window + (window / 100).max(1));
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_slow_start_counts() {
+        let d = Driver::on(TcpStack::Linux, "TcpScalable", &[]);
+        let mut d = d.with_cwnd(499).with_ssthresh(500);
+        d.ack(101);
+        assert_eq!(d.cwnd(), 501);
+    }
+}
