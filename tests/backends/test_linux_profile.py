@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tools import linux_and_ns3
 
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.runs.backends import Backend, get
@@ -354,9 +355,23 @@ def test_experiments_of_the_catalogue_are_the_kernels(cc: str, name: str) -> Non
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("cc", ["TcpCubic", "TcpNewReno"])
+@pytest.mark.parametrize("cc", linux_and_ns3.OTHERS)
+@pytest.mark.parametrize("name", ["loss_resilience", "application_limited"])
+def test_nine_more_algorithms_are_the_kernels(cc: str, name: str) -> None:
+    """Each segment to the end, through losses, timeouts, silences and what is undone."""
+    kernels = linux_and_ns3.scenario(cc, name)
+    ours = linux_and_ns3.scenario(cc, name, linux_and_ns3.PROFILE[cc])
+    found, _ = both(ours, kernels)
+    assert found.is_equal
+    assert found.common > 6_000
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("cc", ["TcpCubic", "TcpNewReno", "TcpHighSpeed", "TcpHybla", "TcpVeno"])
 def test_short_transfers_beside_a_long_one_are_the_kernels(cc: str) -> None:
-    """Each segment of 31 flows: SYNs that are dropped, first windows, timeouts of short ones."""
+    """Each segment of 31 flows: SYNs that are dropped, first windows, timeouts of short ones; FINs
+    that are repeated or complete a handshake.
+    """
     kernels = REGISTRY["short_against_long"].scenario(cc, size="15kB").canonical()
     ours = deepcopy(kernels)
     for flow in ours["flows"]:

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from ccperf.runs.backends import get
 from ccperf.runs.backends.linux import stack
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +29,19 @@ def _tool() -> ModuleType:
 def test_the_page_is_what_the_record_gives(tool: ModuleType) -> None:
     """`.venv/bin/python tools/linux_and_ns3.py --only-write` after the record has changed."""
     assert tool.PAGE.read_text() == tool.page(tool.read())
+
+
+@pytest.mark.parametrize("name", ["loss_resilience", "application_limited"])
+def test_the_profile_gives_what_was_compared(tool: ModuleType, name: str) -> None:
+    """Where it does not, compare again: without `name` in the record, `tools/linux_and_ns3.py`."""
+    for cc, runs in tool.read()["profile"].items():
+        if cc == tool.DRAWS:
+            continue
+        made = tool.scenario(cc, name, tool.PROFILE[cc], tool.PROFILE)
+        found = tool.headlines(name, made, get("native").simulate(made))
+        assert found == runs[name]["ns3"], cc
+        for metric, value in found.items():
+            assert tool.apart(value, runs[name]["linux"][metric]) < 0.01, (cc, metric)
 
 
 def test_every_switch_can_be_thrown_for_what_it_is_for(tool: ModuleType) -> None:

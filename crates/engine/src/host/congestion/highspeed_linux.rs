@@ -3,7 +3,7 @@
 //! Each ACK counts a(w) towards the next segment of growth, however many segments it covers; what a loss takes is that
 //! of the window at the last ACK, in 256ths.
 
-use super::highspeed::{TABLE, reduction};
+use super::highspeed_table::{TABLE, reduction};
 use super::linux_reno::LinuxReno;
 use crate::host::slow_start::counted;
 use crate::host::tcp::control::CongestionControl;

@@ -9,6 +9,7 @@ mod dctcp_linux;
 #[cfg(test)]
 mod driver;
 mod highspeed_linux;
+mod highspeed_table;
 mod htcp_linux;
 mod hybla_linux;
 mod illinois_linux;

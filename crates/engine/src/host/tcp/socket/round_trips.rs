@@ -155,13 +155,16 @@ impl<R: RttEstimation> RoundTrips<R> {
         self.push(Sent { seq, len: 0, time, retransmitted: false });
     }
 
+    /// Where deliveries give the samples, the history has the SYN alone.
+    fn mark_syn(&mut self) {
+        if let Some(syn) = self.history.get_mut(0) {
+            syn.retransmitted = true;
+        }
+    }
+
     pub(super) fn on_retransmitted(&mut self, seq: Seq, len: u32) {
         if R::OF_DELIVERIES {
-            // Of these the history has the SYN alone.
-            if let Some(syn) = self.history.get_mut(0) {
-                syn.retransmitted = true;
-            }
-            return;
+            return self.mark_syn();
         }
         // The first entry that contains seq.  Entries are in order, but one that was sent again as a
         // longer segment reaches into the next ones, and further with each segment that begins in it.
