@@ -31,7 +31,14 @@ def test_the_page_is_what_the_record_gives(tool: ModuleType) -> None:
     assert tool.PAGE.read_text() == tool.page(tool.read())
 
 
-@pytest.mark.parametrize("name", ["loss_resilience", "application_limited"])
+#: Losses, marks, timeouts, silences, changing paths and short transfers.
+COMPARED = (
+    *("loss_resilience", "ecn", "random_walk", "bursty_loss", "jitter", "policer", "scalability"),
+    *("steady_state_rtt_fairness", "application_limited", "short_against_long"),
+)
+
+
+@pytest.mark.parametrize("name", COMPARED)
 def test_the_profile_gives_what_was_compared(tool: ModuleType, name: str) -> None:
     """Where it does not, compare again: without `name` in the record, `tools/linux_and_ns3.py`."""
     for cc, runs in tool.read()["profile"].items():

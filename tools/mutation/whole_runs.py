@@ -40,6 +40,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
         "tests/scenario/test_laws_of_profiles.py",
         "tests/scenario/test_slow_start.py",
         "tests/user_code/test_callbacks.py",
+        "tests/verify/test_linux_and_ns3.py",
         "tests/verify/test_fingerprints.py::test_other_releases_of_ns3_are_what_they_were",
     ),
 }

@@ -165,6 +165,14 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_leaves_half() {
+        let mut d = hybla().with_cwnd(21);
+        assert_eq!(d.ssthresh_on_loss(), 10);
+        d.set_cwnd(3);
+        assert_eq!(d.ssthresh_on_loss(), 2);
+    }
+
+    #[test]
     fn all_states_but_open_are_renos() {
         let mut d = hybla().with_cwnd(100).with_ssthresh(100);
         d.state(CongState::Disorder);

@@ -128,6 +128,7 @@ impl LinuxReno {
 mod tests {
     use super::super::driver::Driver;
     use super::TcpStack;
+    use crate::host::tcp::CongState;
 
     #[test]
     fn slow_start_doubles_per_round_and_stops_at_ssthresh() {
@@ -164,6 +165,32 @@ mod tests {
                 d.acks(acks, 1);
                 assert_eq!(d.cwnd(), wanted, "{cc}");
             }
+        }
+    }
+
+    /// Where it reduces no window, too: the count is the stack's.
+    #[test]
+    fn a_timeout_forgets_the_credits_of_all_that_linux_has() {
+        let after_a_timeout = |d: &mut Driver| {
+            d.state(CongState::Loss);
+            d.state(CongState::Open);
+            d.set_cwnd(20);
+        };
+        let all = ["Bic", "HighSpeed", "Htcp", "Scalable", "Veno", "Yeah", "WestwoodPlus"];
+        for cc in all.map(|name| format!("Tcp{name}")) {
+            let mut d = Driver::on(TcpStack::Linux, &cc, &[]).with_ssthresh(2);
+            after_a_timeout(&mut d);
+            let mut acks = 0;
+            while d.cwnd() == 20 {
+                d.ack(1);
+                acks += 1;
+            }
+            after_a_timeout(&mut d);
+            d.acks(acks - 1, 1);
+            assert_eq!(d.cwnd(), 20, "{cc}");
+            after_a_timeout(&mut d);
+            d.acks(acks - 1, 1);
+            assert_eq!(d.cwnd(), 20, "{cc} remembers what was earned before");
         }
     }
 
