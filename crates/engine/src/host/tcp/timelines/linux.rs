@@ -363,6 +363,49 @@ fn a_fin_is_acknowledged_by_that_of_a_sink_unless_an_ack_is_due() {
     }
 }
 
+/// What a kernel did (7.3.4): all of the first flight is lost but its last segment, which brings the ACK of the handshake.
+#[test]
+fn a_fin_beyond_a_hole_completes_a_handshake() {
+    play(
+        &[],
+        "0   listen
+         10  < S 0 sackok
+         10  > S. 0 ack 1 sackok
+         300 < F. 1001:1501 ack 1
+         300 > . 1 ack 1 sack 1001:1501
+         300 ? tcp Established",
+    );
+}
+
+/// The timer of retransmission alone, on its tick.
+#[test]
+fn a_last_fin_is_repeated_by_one_timer() {
+    let rest = "
+        110 < F. 1 ack 1
+        110 > . 1 ack 2
+        110 > F. 1 ack 2
+        368 > F. 1 ack 2
+        600 ? tcp LastAck
+    ";
+    play(&[], &after(ACCEPTED, rest));
+}
+
+/// Its ACK was lost.
+#[test]
+fn a_fin_that_comes_again_in_time_wait_is_acknowledged_again() {
+    let rest = "
+        60  close
+        60  > F. 1 ack 1
+        110 < F. 1 ack 2
+        110 > . 2 ack 2
+        110 ? tcp TimeWait
+        400 < F. 1 ack 2
+        400 > . 2 ack 2
+        400 ? tcp TimeWait
+    ";
+    play(&[], &after(ESTABLISHED, rest));
+}
+
 /// Of a receiver that closes while data waits for an ACK.
 #[test]
 fn what_a_fin_acknowledges_is_no_longer_in_flight() {
