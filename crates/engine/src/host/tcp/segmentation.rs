@@ -25,6 +25,8 @@ pub struct Opening<'a> {
     /// Bytes that wait to be sent for the first time, and those that are sent.
     pub unsent: u32,
     pub sent: u32,
+    /// The application has closed: nothing comes behind what waits but the FIN.
+    pub is_closed: bool,
     /// When the oldest segment left that is not acknowledged.
     pub oldest: Option<Time>,
 }

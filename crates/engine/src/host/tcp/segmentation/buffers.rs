@@ -165,6 +165,7 @@ mod tests {
             room: 0,
             unsent,
             sent,
+            is_closed: false,
             oldest: None,
         }
     }

@@ -3,7 +3,8 @@
 //! of the window is open.
 //!
 //! Nothing waits in recovery; if the last segment left longer than a millisecond ago, or the next ACK is further away than that
-//! or than half a round trip; if a third of the window is open; or if one of the kernel's buffers ends ([`Buffers`]).
+//! or than half a round trip; if a third of the window is open; or if one of the kernel's buffers ends ([`Buffers`]), the last one
+//! if there is room for more than that.
 
 use super::buffers::{AsWritten, Buffers};
 use super::{Opening, Segmentation};
@@ -56,8 +57,12 @@ impl Segmentation for Deferral {
         let together = burst.min(opening.room / size).min(half);
         let buffers = self.buffers.get_or_insert_with(|| Buffers::ahead(&opening));
         let head = buffers.head(&opening, together);
-        let ends_buffer = head.is_closed && opening.room >= head.left;
-        let is_one = head.left <= size || opening.unsent < 2 * size;
+        let is_last = opening.is_closed && opening.unsent <= head.left;
+        let ends_buffer = match is_last {
+            true => opening.room > opening.unsent,
+            false => head.is_closed && opening.room >= head.left,
+        };
+        let is_one = head.left.min(opening.unsent) <= size;
         if !is_one && !ends_buffer && self.waits(&opening, burst) {
             return false;
         }
@@ -161,6 +166,7 @@ mod tests {
             room: room * SIZE,
             unsent: 100 * SIZE,
             sent: sent * SIZE,
+            is_closed: false,
             oldest: Some(tcb.now - ROUND_TRIP),
         }
     }
@@ -197,6 +203,23 @@ mod tests {
     fn the_last_segment_of_a_buffer_does_not_wait() {
         let alone: Vec<u32> = (11..100).filter(|&sent| leaves(1, sent, ROUND_TRIP)).collect();
         assert_eq!(alone, [31, 53, 75, 97]);
+    }
+
+    /// An application that has closed: what is left waits until there is room for more than that, or is one segment.
+    #[test]
+    fn the_last_buffer_does_not_wait_where_it_fits() {
+        let tcb = Tcb { last_departure: Time::from_ms(100), cwnd: 40 * SIZE, ..tcb() };
+        let alone = |segments: u32, room: u32, is_closed: bool| {
+            let unsent = segments * SIZE;
+            let window = 40 * SIZE;
+            let opening = Opening { unsent, is_closed, window, ..opening(&tcb, room, 20) };
+            let opening = Opening { room: room * SIZE, ..opening };
+            opened(&opening).leaves(opening)
+        };
+        assert!(alone(1, 1, true) && alone(1, 1, false));
+        for (room, is_closed, leaves) in [(1, true, false), (1, false, false)] {
+            assert_eq!(alone(2, room, is_closed), leaves, "{room}");
+        }
     }
 
     /// At most a millisecond away.

@@ -383,6 +383,9 @@ impl<P: Profile> Socket<P> {
                 self.enter_open();
             }
         }
+        if P::STEPS_ONCE_AN_ACK {
+            self.keep_open();
+        }
         if !is_below && state != CongState::Cwr {
             self.sending.is_recover_active = false;
         }
@@ -401,6 +404,21 @@ impl<P: Profile> Socket<P> {
         self.restart(info.ack, Rto::Anew, env);
     }
 
+    /// Out of an episode it is Disorder as long as something that was SACKed, lost or retransmitted is there (Linux's
+    /// `tcp_try_keep_open`).
+    fn keep_open(&mut self) {
+        if !matches!(self.tcb.cong_state, CongState::Open | CongState::Disorder) {
+            return;
+        }
+        let scoreboard = &self.sending.scoreboard;
+        let is_clear = scoreboard.is_unmarked() && !scoreboard.has_retransmissions();
+        let state = if is_clear { CongState::Open } else { CongState::Disorder };
+        if self.tcb.cong_state != state {
+            self.congestion.set_state(&mut self.tcb, state);
+            self.set_cong_state(state);
+        }
+    }
+
     /// RFC 5681 and RFC 6675 section 5 as a table: what an ACK beyond the recovery point, or in a state
     /// without one, brings.
     fn step(&self, info: AckInfo, is_below: bool, segments: u32, dup_acks_before: u32) -> Step {
@@ -411,7 +429,11 @@ impl<P: Profile> Socket<P> {
                 // The duplicates have been told of one by one.
                 let new = segments.checked_sub(dup_acks_before);
                 let grows = !info.is_duplicate || P::STEPS_ONCE_AN_ACK;
-                (new, !info.is_duplicate, grows.then_some(Window::Grows(segments)))
+                (
+                    new,
+                    !info.is_duplicate && !P::STEPS_ONCE_AN_ACK,
+                    grows.then_some(Window::Grows(segments)),
+                )
             }
             CongState::Cwr if segments == 0 => (Some(0), false, Some(Window::Stays)),
             CongState::Cwr => (Some(segments), false, Some(Window::Shrinks)),

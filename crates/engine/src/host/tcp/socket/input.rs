@@ -111,6 +111,9 @@ impl<P: Profile> Socket<P> {
         if P::HEARS_LATE_TIMESTAMPS && self.is_from_the_past(packet) {
             return self.refuse_late(packet, env);
         }
+        if P::STACK == TcpStack::Linux && self.is_old_ack(packet) {
+            return self.refuse_old(env);
+        }
         self.note_ecn(packet, env);
         if !self.process_options(packet) {
             return;
@@ -204,6 +207,24 @@ impl<P: Profile> Socket<P> {
             self.note_duplicate(packet);
         }
         self.send_ack(env);
+    }
+
+    /// A mere ACK that was sent before data that has been acknowledged since (RFC 9293 section 3.10.7.4, first).
+    fn is_old_ack(&self, packet: &Packet) -> bool {
+        self.state >= State::Established
+            && control_flags(packet) == Flags::ACK
+            && packet.payload == 0
+            && packet.seq < self.receiving.highest_ack_sent
+    }
+
+    /// It is dropped, and answered, every half second at most.
+    #[cold]
+    fn refuse_old<E: Environment>(&mut self, env: &mut E) {
+        let last = &mut self.receiving.last_refusal;
+        if last.is_none_or(|last| self.tcb.now >= last + REFUSALS_APART) {
+            *last = Some(self.tcb.now);
+            self.send_ack(env);
+        }
     }
 
     fn is_out_of_window(&self, packet: &Packet) -> bool {

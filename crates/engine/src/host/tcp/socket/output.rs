@@ -117,7 +117,7 @@ impl<P: Profile> Socket<P> {
         }
         if P::Segmentation::WAITS {
             let Socket { tcb, config, sending, .. } = self;
-            let opening = opening(tcb, config, &sending.scoreboard, sending.window, 0);
+            let opening = opening(tcb, config, &sending.scoreboard, sending.window, 0, false);
             sending.segmentation.on_write(bytes, opening);
         }
     }
@@ -261,9 +261,16 @@ impl<P: Profile> Socket<P> {
         if self.is_pacing() && !P::Pacing::BY_BURSTS {
             return false;
         }
-        let Sending { scoreboard, segmentation, window, ends_burst, .. } = &mut self.sending;
-        let leaves =
-            segmentation.leaves(opening(&self.tcb, &self.config, scoreboard, *window, room));
+        let Sending { scoreboard, segmentation, window, ends_burst, close_on_empty, .. } =
+            &mut self.sending;
+        let leaves = segmentation.leaves(opening(
+            &self.tcb,
+            &self.config,
+            scoreboard,
+            *window,
+            room,
+            *close_on_empty,
+        ));
         *ends_burst = segmentation.ends_burst();
         // With a wider cwnd it had left.
         let is_limited = !leaves && self.tcb.cwnd < *window;
@@ -537,6 +544,7 @@ fn opening<'a>(
     scoreboard: &Scoreboard,
     window: u32,
     room: u32,
+    is_closed: bool,
 ) -> Opening<'a> {
     Opening {
         tcb,
@@ -546,6 +554,7 @@ fn opening<'a>(
         room,
         unsent: scoreboard.unsent(),
         sent: (scoreboard.high() - FIRST_BYTE) as u32,
+        is_closed,
         oldest: scoreboard.oldest_departure(),
     }
 }

@@ -207,6 +207,42 @@ fn a_syn_that_was_sent_again_gives_a_sample_by_its_timestamp_alone() {
     play(&[SECOND], without);
 }
 
+/// What a kernel did (7.3.4): the handshake's ACK comes after the first data, and is too old.
+#[test]
+fn an_ack_that_was_overtaken_by_data_is_answered_twice_a_second_at_most() {
+    play(
+        &[],
+        "0   listen
+         10  < S 0 sackok
+         10  > S. 0 ack 1 sackok
+         60  < . 1:1001 ack 1
+         60  > . 1 ack 1001
+         61  < . 1 ack 1
+         61  > . 1 ack 1001
+         62  < . 1 ack 1
+         561 < . 1 ack 1
+         561 > . 1 ack 1001",
+    );
+}
+
+/// Two segments are late: when the first has come, the second is still missing (Linux's `tcp_try_keep_open`; RFC 5681 would begin
+/// anew).
+#[test]
+fn disorder_lasts_as_long_as_something_is_sacked() {
+    let late = "
+        110 < . 1 ack 1 sack 1001:2001
+        110 > . 10001:11001 ack 1
+        111 < . 1 ack 1 sack 3001:4001 1001:2001
+        112 < . 1 ack 2001 sack 3001:4001
+        112 > . 11001:13001 by 1000 ack 1
+        112 ? state Disorder
+        113 < . 1 ack 4001
+        113 > . 13001:15001 by 1000 ack 1
+        113 ? state Open
+    ";
+    play_ten(late);
+}
+
 /// The first segment is only late: the ACK that recovery waits for echoes the time of the original (RFC 4015), and the window
 /// is what it was.
 #[test]
@@ -243,7 +279,7 @@ fn a_spurious_timeout_is_undone_by_its_timestamp() {
          424 > . 1:1001 ack 1 ts 424 100
          424 ? state Loss cwnd 1000
          425 < . 1 ack 1001 ts 475 60
-         425 ? state Open cwnd 11000 ssthresh 4294967295",
+         425 ? state Disorder cwnd 11000 ssthresh 4294967295",
     );
 }
 
