@@ -57,7 +57,7 @@ impl HyblaLinux {
         if tcb.cwnd < tcb.ssthresh {
             return power(self.rho) - PARTS;
         }
-        let square = self.rho * self.rho * (PARTS / EIGHTHS / EIGHTHS);
+        let square = self.rho.wrapping_mul(self.rho).wrapping_mul(PARTS / EIGHTHS / EIGHTHS);
         let increment = square / tcb.cwnd_segments().max(1);
         if increment < PARTS {
             self.reno.acked += 1;

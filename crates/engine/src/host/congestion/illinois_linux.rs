@@ -15,7 +15,7 @@ const LEAST_WINDOW: u32 = 2;
 const ALPHA_PARTS: u32 = 128;
 const BETA_PARTS: u32 = 64;
 
-/// Of alpha or beta, in their parts.
+/// Of alpha or beta, in their parts; whatever a user gives, 32 bits go round as Linux's do.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     min: u32,
@@ -78,8 +78,9 @@ pub(super) fn new(cx: &BuildContext<'_>) -> IllinoisLinux {
 fn alpha_at(mean: u32, most: u32, alphas: Range) -> u32 {
     let least = most / 100;
     let (mean, most) = (mean - least, most - least);
-    let slower = (mean * (alphas.max - alphas.min)).checked_div(alphas.min).unwrap_or(u32::MAX);
-    most * alphas.max / most.saturating_add(slower).max(1)
+    let range = alphas.max.wrapping_sub(alphas.min);
+    let slower = mean.wrapping_mul(range).checked_div(alphas.min).unwrap_or(u32::MAX);
+    most.wrapping_mul(alphas.max) / most.saturating_add(slower).max(1)
 }
 
 /// Beta rises from a tenth of the largest delay to eight tenths.
@@ -90,8 +91,8 @@ fn beta_at(mean: u32, most: u32, betas: Range) -> u32 {
     } else if mean >= high || high <= low {
         betas.max
     } else {
-        let (from_high, from_low) = (betas.min * (high - mean), betas.max * (mean - low));
-        (from_high + from_low) / (high - low)
+        let from_high = betas.min.wrapping_mul(high - mean);
+        from_high.wrapping_add(betas.max.wrapping_mul(mean - low)) / (high - low)
     }
 }
 
@@ -154,7 +155,8 @@ impl CongestionControl for IllinoisLinux {
         let window = tcb.cwnd_segments();
         let earned = self.reno.acked.wrapping_mul(self.alpha) / ALPHA_PARTS;
         if earned >= window {
-            tcb.cwnd += earned / window * tcb.segment_size;
+            let grown = (earned / window).saturating_mul(tcb.segment_size);
+            tcb.cwnd = tcb.cwnd.saturating_add(grown);
             self.reno.forget();
         }
     }

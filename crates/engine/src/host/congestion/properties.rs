@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::SPECS;
 use super::driver::{Driver, MSS};
-use crate::base::attributes::Spec;
+use super::{OF_PROFILE, SPECS};
+use crate::base::attributes::{REAL, Spec, U32};
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::control::TcpStack;
 
@@ -68,6 +68,11 @@ fn ack(d: &mut Driver, segments: u32) {
     }
 }
 
+/// Linux's own.
+fn of_linux() -> impl Iterator<Item = (&'static Spec, TcpStack)> {
+    all().filter(|(spec, stack)| *stack == TcpStack::Linux && OF_PROFILE.contains(&spec.ns3))
+}
+
 /// Every algorithm, in both stacks.
 fn all() -> impl Iterator<Item = (&'static Spec, TcpStack)> {
     let stacks = [TcpStack::Ns3, TcpStack::Linux];
@@ -115,6 +120,25 @@ proptest! {
                 steps.iter().map(|&step| { take(&mut d, step); d.tcb.cwnd }).collect::<Vec<_>>()
             };
             prop_assert_eq!(windows(), windows());
+        }
+    }
+}
+
+/// Numbers that nobody would give, but anybody may; by some of them ns-3 divides.
+#[test]
+fn extreme_numbers_break_nothing_of_linuxs() {
+    let extremes = ["0", "1", "4294967295", "-1e30", "1e30"];
+    for (spec, stack) in of_linux() {
+        let numbers = spec.params.iter().filter(|param| [U32, REAL].contains(&param.kind));
+        for (param, value) in numbers.flat_map(|param| extremes.map(|value| (param, value))) {
+            if param.kind == U32 && value.parse::<u32>().is_err() {
+                continue;
+            }
+            let mut d = Driver::on(stack, spec.ns3, &[(param.ns3, value)]).with_ssthresh(20);
+            for step in [Step::Round, Step::Rtt(300), Step::Round, Step::FastRecovery] {
+                take(&mut d, step);
+            }
+            take(&mut d, Step::Acks(100, 2));
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct VenoLinux {
 
 pub(super) fn new(cx: &BuildContext<'_>) -> VenoLinux {
     VenoLinux {
-        beta: 2 * cx.attributes.u32("Beta"),
+        beta: cx.attributes.u32("Beta").saturating_mul(2),
         backlog: 0,
         reno: LinuxReno::new(true),
         base_rtt: NONE,
