@@ -4,8 +4,7 @@
 //! later; the count is lower by half of the segments that an ACK covers on average.
 
 use super::BuildContext;
-use super::linux_reno::LinuxReno;
-use crate::host::slow_start::counted;
+use super::linux_reno::{LinuxReno, beyond_slow_start};
 use crate::host::tcp::control::{Acked, CongestionControl};
 use crate::host::tcp::{CongState, Tcb};
 
@@ -99,11 +98,7 @@ impl CongestionControl for BicLinux {
         if !tcb.may_grow() {
             return;
         }
-        let is_starting = tcb.cwnd < tcb.ssthresh;
-        let left = if is_starting { counted(tcb, segments_acked) } else { segments_acked };
-        if is_starting && left == 0 {
-            return;
-        }
+        let Some(left) = beyond_slow_start(tcb, segments_acked) else { return };
         let (window, now) = (tcb.cwnd_segments(), tcb.now.ms());
         if !self.counted.is_some_and(|(of, at)| of == window && now - at <= COUNT_STAYS_MS) {
             self.counted = Some((window, now));

@@ -96,6 +96,14 @@ pub(super) fn grow_by_credits(tcb: &mut Tcb, credits: &mut u32, segments_acked: 
     tcb.cwnd = tcb.cwnd.wrapping_add(grown.wrapping_mul(tcb.segment_size));
 }
 
+/// What of an ACK is for congestion avoidance; none if slow start takes all of it.
+pub(super) fn beyond_slow_start(tcb: &mut Tcb, segments_acked: u32) -> Option<u32> {
+    if tcb.cwnd >= tcb.ssthresh {
+        return Some(segments_acked);
+    }
+    Some(counted(tcb, segments_acked)).filter(|&left| left > 0)
+}
+
 impl LinuxReno {
     /// One segment for each `count` acknowledged.
     pub(super) fn grow_by_count(&mut self, tcb: &mut Tcb, segments_acked: u32, count: u32) {

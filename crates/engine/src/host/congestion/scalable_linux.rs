@@ -2,8 +2,7 @@
 //! for each hundred that are acknowledged, and a loss takes an eighth of cwnd.
 
 use super::BuildContext;
-use super::linux_reno::LinuxReno;
-use crate::host::slow_start::counted;
+use super::linux_reno::{LinuxReno, beyond_slow_start};
 use crate::host::tcp::control::CongestionControl;
 use crate::host::tcp::{CongState, Tcb};
 
@@ -37,9 +36,7 @@ impl CongestionControl for ScalableLinux {
         if !tcb.may_grow() {
             return;
         }
-        let is_starting = tcb.cwnd < tcb.ssthresh;
-        let left = if is_starting { counted(tcb, segments_acked) } else { segments_acked };
-        if left > 0 || !is_starting {
+        if let Some(left) = beyond_slow_start(tcb, segments_acked) {
             let count = tcb.cwnd_segments().min(self.ai_factor);
             self.reno.grow_by_count(tcb, left, count);
         }

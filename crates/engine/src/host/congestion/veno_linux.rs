@@ -5,8 +5,7 @@
 //! and a loss leaves a half.
 
 use super::BuildContext;
-use super::linux_reno::LinuxReno;
-use crate::host::slow_start::counted;
+use super::linux_reno::{LinuxReno, beyond_slow_start};
 use crate::host::tcp::control::{Acked, CaEvent, CongestionControl, EarlyAck};
 use crate::host::tcp::{CongState, Tcb};
 
@@ -50,9 +49,7 @@ impl VenoLinux {
         let window = tcb.cwnd_segments();
         let target = 2 * u64::from(window) * u64::from(self.base_rtt) / u64::from(self.min_rtt);
         self.backlog = (2 * window).wrapping_sub(target as u32);
-        let is_starting = tcb.cwnd < tcb.ssthresh;
-        let left = if is_starting { counted(tcb, segments_acked) } else { segments_acked };
-        if left > 0 || !is_starting {
+        if let Some(left) = beyond_slow_start(tcb, segments_acked) {
             self.avoid_congestion(tcb, left);
         }
         tcb.cwnd = tcb.cwnd.max(LEAST_WINDOW * tcb.segment_size);

@@ -5,9 +5,8 @@
 //! the queue in segments and the queueing delay as a share of the least round trip, exactly.
 
 use super::BuildContext;
-use super::linux_reno::LinuxReno;
+use super::linux_reno::{LinuxReno, beyond_slow_start};
 use crate::base::seq::Seq;
-use crate::host::slow_start::counted;
 use crate::host::tcp::control::{Acked, CaEvent, CongestionControl, EarlyAck};
 use crate::host::tcp::{CongState, Tcb};
 
@@ -80,9 +79,7 @@ impl YeahLinux {
     }
 
     fn grow(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        let is_starting = tcb.cwnd < tcb.ssthresh;
-        let left = if is_starting { counted(tcb, segments_acked) } else { segments_acked };
-        if left > 0 || !is_starting {
+        if let Some(left) = beyond_slow_start(tcb, segments_acked) {
             let window = tcb.cwnd_segments();
             let is_fast = self.slow_rounds == 0;
             let count = if is_fast { window.min(self.settings.ai_factor) } else { window };
