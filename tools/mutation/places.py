@@ -154,6 +154,7 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/reassembly.rs": ("duplicate",),
     "host/tcp/scoreboard.rs": ("oldest_departure", "end_burst", "end_burst_here"),
+    "host/tcp/socket/acceptance.rs": ("is_old_ack", "refuse_old"),
     "host/tcp/socket/ack.rs": ("duplicate_delivery", "take_round_trips", "keep_open"),
     "host/tcp/socket/close.rs": ("on_segment_in_time_wait",),
     "host/tcp/socket/episode.rs": (
@@ -175,8 +176,6 @@ OFF_IN_NS3 = {
         "await_order",
         "note_duplicate",
         "send_what_is_due",
-        "is_old_ack",
-        "refuse_old",
     ),
     "host/tcp/socket/round_trips.rs": ("mark_syn",),
     "host/tcp/socket/output.rs": ("before_write", "is_deferred", "repeat_together"),

@@ -60,7 +60,7 @@ def _failed(program: Path, mistake: str, limit_s: float | None) -> str:
     done = subprocess.run(
         words,
         cwd=program.parents[3] / "crates" / "engine",
-        env={**os.environ, "CCPERF_MISTAKE": mistake} if mistake else None,
+        env=_environment(mistake),
         capture_output=True,
         text=True,
         check=False,
@@ -71,3 +71,9 @@ def _failed(program: Path, mistake: str, limit_s: float | None) -> str:
         return "never ends"
     found = re.search(r"^test (\S+) .*FAILED", done.stdout, re.MULTILINE)
     return found[1] if found else "breaks off"
+
+
+def _environment(mistake: str) -> dict[str, str]:
+    """What a mistake breaks is no case for later."""
+    known = {**os.environ, "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "true"}
+    return {**known, "CCPERF_MISTAKE": mistake} if mistake else known

@@ -125,11 +125,6 @@ impl<'a> Attributes<'a> {
         self.given.get(name).map_or(param.default, String::as_str)
     }
 
-    /// Of whom they are.
-    pub fn ns3(&self) -> &'static str {
-        self.spec.ns3
-    }
-
     pub fn is_given(&self, name: &str) -> bool {
         self.given.contains_key(name)
     }

@@ -4,13 +4,12 @@
 //! later; the count is lower by half of the segments that an ACK covers on average.
 
 use super::BuildContext;
-use super::linux_reno::{LinuxReno, beyond_slow_start};
+use super::linux_reno::{LinuxReno, beyond_slow_start, window_of};
 use crate::host::tcp::control::{Acked, CongestionControl};
 use crate::host::tcp::{CongState, Tcb};
 
 /// Of the window, what a loss leaves is in steps of 1 / 1024.
 const STEPS: u32 = 1024;
-const LEAST_WINDOW: u32 = 2;
 const COUNT_STAYS_MS: u64 = 31;
 /// Before the first loss the window grows by a twentieth a round at least.
 const MOST_BEFORE_LOSS: u32 = 20;
@@ -86,12 +85,15 @@ impl BicLinux {
 
 impl CongestionControl for BicLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        self.reno.forget();
         let window = tcb.cwnd_segments();
         let converges = window < self.w_max && self.fast_convergence;
         self.w_max = if converges { window * (STEPS + self.beta) / (2 * STEPS) } else { window };
         let left = if window <= self.low_window { window / 2 } else { window * self.beta / STEPS };
-        left.max(LEAST_WINDOW) * tcb.segment_size
+        window_of(left, tcb)
+    }
+
+    fn forget_credits(&mut self) {
+        self.reno.forget();
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -116,7 +118,6 @@ impl CongestionControl for BicLinux {
 
     fn set_state(&mut self, _tcb: &mut Tcb, state: CongState) {
         if state == CongState::Loss {
-            self.reno.forget();
             self.begin();
         }
     }

@@ -288,12 +288,15 @@ impl CongestionControl for Cubic {
             window
         };
         self.epoch_start = None;
-        if self.stack == TcpStack::Linux {
-            self.acked = 0;
-        }
         let beta = if tcb.is_reduced_by_abe() { self.beta_ecn } else { self.beta };
         let left = cpp::to_u32(f64::from(window) * beta);
         left.max(2).wrapping_mul(tcb.segment_size)
+    }
+
+    fn forget_credits(&mut self) {
+        if self.stack == TcpStack::Linux {
+            self.acked = 0;
+        }
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {

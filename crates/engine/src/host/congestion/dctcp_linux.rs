@@ -5,7 +5,7 @@
 //! at least.  It grows as Reno does, and is Reno where the peer has not agreed to ECN.
 
 use super::BuildContext;
-use super::linux_reno::LinuxReno;
+use super::linux_reno::{LinuxReno, half, window_of};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::{CaEvent, CongestionControl, Delivered, EarlyAck};
 use crate::host::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
@@ -14,7 +14,6 @@ use crate::packet::Ecn;
 /// Alpha of a path that marks everything.
 const WHOLE: u32 = 1024;
 const WHOLE_BITS: u32 = WHOLE.ilog2();
-const LEAST_WINDOW: u32 = 2;
 
 #[derive(Debug)]
 pub struct DctcpLinux {
@@ -58,10 +57,6 @@ impl DctcpLinux {
     }
 }
 
-fn half(tcb: &Tcb) -> u32 {
-    (tcb.cwnd_segments() / 2).max(LEAST_WINDOW) * tcb.segment_size
-}
-
 impl CongestionControl for DctcpLinux {
     fn init(&mut self, tcb: &mut Tcb) {
         tcb.use_ecn = UseEcn::On;
@@ -70,13 +65,16 @@ impl CongestionControl for DctcpLinux {
     }
 
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        self.reno.forget();
         if tcb.cong_state == CongState::Recovery || tcb.ecn_state == EcnState::Disabled {
             return half(tcb);
         }
         let window = tcb.cwnd_segments();
         let less = u64::from(window) * u64::from(self.alpha) / u64::from(2 * WHOLE);
-        (window - less as u32).max(LEAST_WINDOW) * tcb.segment_size
+        window_of(window - less as u32, tcb)
+    }
+
+    fn forget_credits(&mut self) {
+        self.reno.forget();
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {

@@ -148,19 +148,19 @@ impl Driver {
 
     /// What the algorithm answers to a loss with the whole window in flight, in segments.
     pub fn ssthresh_on_loss(&mut self) -> u32 {
-        self.control.algorithm().ssthresh(&self.tcb, self.tcb.cwnd) / MSS
+        self.control.ssthresh(&self.tcb, self.tcb.cwnd) / MSS
     }
 
     /// An episode of fast recovery that ends at once, with cwnd = ssthresh.
     pub fn fast_recovery(&mut self) {
-        self.tcb.ssthresh = self.control.algorithm().ssthresh(&self.tcb, self.tcb.cwnd);
+        self.tcb.ssthresh = self.control.ssthresh(&self.tcb, self.tcb.cwnd);
         self.state(CongState::Recovery);
         self.tcb.cwnd = self.tcb.ssthresh;
         self.state(CongState::Open);
     }
 
     pub fn timeout(&mut self) {
-        self.tcb.ssthresh = self.control.algorithm().ssthresh(&self.tcb, self.tcb.cwnd);
+        self.tcb.ssthresh = self.control.ssthresh(&self.tcb, self.tcb.cwnd);
         self.event(CaEvent::Loss);
         self.state(CongState::Loss);
         self.set_cwnd(1);

@@ -4,12 +4,10 @@
 //! of the window at the last ACK, in 256ths.
 
 use super::highspeed_table::{TABLE, reduction};
-use super::linux_reno::LinuxReno;
-use crate::host::slow_start::counted;
+use super::linux_reno::{LinuxReno, is_slow_start, window_of};
+use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
-use crate::host::tcp::{CongState, Tcb};
 
-const LEAST_WINDOW: u32 = 2;
 /// Linux's table ends one row before that of ns-3.
 const ROWS: usize = TABLE.len() - 1;
 
@@ -30,18 +28,17 @@ fn taken(row: usize) -> u32 {
 
 impl CongestionControl for HighSpeedLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        self.reno.forget();
         let window = tcb.cwnd_segments();
         let left = window - (window.wrapping_mul(taken(self.row)) >> 8);
-        left.max(LEAST_WINDOW) * tcb.segment_size
+        window_of(left, tcb)
+    }
+
+    fn forget_credits(&mut self) {
+        self.reno.forget();
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        if !tcb.may_grow() {
-            return;
-        }
-        if tcb.cwnd < tcb.ssthresh {
-            counted(tcb, segments_acked);
+        if !tcb.may_grow() || is_slow_start(tcb, segments_acked) {
             return;
         }
         let window = tcb.cwnd_segments();
@@ -50,12 +47,6 @@ impl CongestionControl for HighSpeedLinux {
         if self.reno.acked >= window {
             self.reno.acked -= window;
             tcb.cwnd += tcb.segment_size;
-        }
-    }
-
-    fn set_state(&mut self, _tcb: &mut Tcb, state: CongState) {
-        if state == CongState::Loss {
-            self.reno.forget();
         }
     }
 }

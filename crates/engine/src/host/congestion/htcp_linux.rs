@@ -5,13 +5,11 @@
 //! bounds, where the highest rate changed by a fifth at most from one congestion event to the next; else a half.
 
 use super::BuildContext;
-use super::linux_reno::LinuxReno;
+use super::linux_reno::{LinuxReno, is_slow_start, window_of};
 use crate::base::time::Time;
-use crate::host::slow_start::counted;
 use crate::host::tcp::control::{Acked, CongestionControl};
 use crate::host::tcp::{CongState, Tcb};
 
-const LEAST_WINDOW: u32 = 2;
 const PARTS: u32 = 128;
 /// The most that a loss leaves: four fifths.
 const MOST_LEFT: u32 = 102;
@@ -157,7 +155,6 @@ impl HtcpLinux {
 
 impl CongestionControl for HtcpLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        self.reno.forget();
         // In Linux the episode begins after this.
         let begun = self.before.filter(|before| before.at == tcb.now);
         self.update_beta();
@@ -171,15 +168,15 @@ impl CongestionControl for HtcpLinux {
             (before.most_ms, before.last_most_rate) = (self.most_ms, self.last_most_rate);
         }
         let left = tcb.cwnd_segments().wrapping_mul(self.beta) / PARTS;
-        left.max(LEAST_WINDOW) * tcb.segment_size
+        window_of(left, tcb)
+    }
+
+    fn forget_credits(&mut self) {
+        self.reno.forget();
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        if !tcb.may_grow() {
-            return;
-        }
-        if tcb.cwnd < tcb.ssthresh {
-            counted(tcb, segments_acked);
+        if !tcb.may_grow() || is_slow_start(tcb, segments_acked) {
             return;
         }
         if self.reno.acked.wrapping_mul(self.alpha) / PARTS >= tcb.cwnd_segments() {
@@ -218,9 +215,6 @@ impl CongestionControl for HtcpLinux {
             }
             CongState::Disorder => {}
             CongState::Cwr | CongState::Recovery | CongState::Loss => {
-                if state == CongState::Loss {
-                    self.reno.forget();
-                }
                 self.before = Some(Before {
                     at: tcb.now,
                     last_event: self.last_event,

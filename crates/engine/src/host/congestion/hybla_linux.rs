@@ -4,7 +4,7 @@
 //! window is rho.  An ACK counts once, however many segments it covers.  It is Reno outside of Open.
 
 use super::BuildContext;
-use super::linux_reno::LinuxReno;
+use super::linux_reno::{LinuxReno, half};
 use crate::base::time::Time;
 use crate::host::tcp::control::CongestionControl;
 use crate::host::tcp::{CongState, Tcb};
@@ -68,8 +68,11 @@ impl HyblaLinux {
 
 impl CongestionControl for HyblaLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        half(tcb)
+    }
+
+    fn forget_credits(&mut self) {
         self.reno.forget();
-        (tcb.cwnd_segments() / 2).max(2) * tcb.segment_size
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -106,9 +109,6 @@ impl CongestionControl for HyblaLinux {
         if self.rho == 0 && self.enabled && !tcb.srtt.is_zero() {
             self.measure(tcb);
             tcb.cwnd = self.rho / EIGHTHS * tcb.segment_size;
-        }
-        if state == CongState::Loss {
-            self.reno.forget();
         }
     }
 }

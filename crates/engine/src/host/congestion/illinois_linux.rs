@@ -5,13 +5,11 @@
 //! Reno's.  An ACK counts the segments that it acknowledges in order, and grows nothing else if slow start was not over.
 
 use super::BuildContext;
-use super::linux_reno::LinuxReno;
+use super::linux_reno::{LinuxReno, is_slow_start, window_of};
 use crate::base::seq::Seq;
-use crate::host::slow_start::counted;
 use crate::host::tcp::control::{Acked, CongestionControl};
 use crate::host::tcp::{CongState, Tcb};
 
-const LEAST_WINDOW: u32 = 2;
 const ALPHA_PARTS: u32 = 128;
 const BETA_PARTS: u32 = 64;
 
@@ -134,21 +132,20 @@ impl IllinoisLinux {
 
 impl CongestionControl for IllinoisLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        self.reno.forget();
         let window = tcb.cwnd_segments();
         let left = window.saturating_sub(window.wrapping_mul(self.beta) / BETA_PARTS);
-        left.max(LEAST_WINDOW) * tcb.segment_size
+        window_of(left, tcb)
+    }
+
+    fn forget_credits(&mut self) {
+        self.reno.forget();
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
         if tcb.last_acked_seq > self.round_end {
             self.end_round(tcb);
         }
-        if !tcb.may_grow() {
-            return;
-        }
-        if tcb.cwnd < tcb.ssthresh {
-            counted(tcb, segments_acked);
+        if !tcb.may_grow() || is_slow_start(tcb, segments_acked) {
             return;
         }
         self.reno.acked += std::mem::replace(&mut self.acked, 1);
@@ -173,7 +170,6 @@ impl CongestionControl for IllinoisLinux {
 
     fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
         if state == CongState::Loss {
-            self.reno.forget();
             (self.alpha, self.beta) = (self.alphas.base, self.betas.base);
             (self.was_above, self.rounds_below) = (false, 0);
             self.begin_round(tcb);

@@ -55,8 +55,13 @@ impl CongestionControl for Whole {
         if self.stack == TcpStack::Ns3 {
             return ssthresh;
         }
-        self.reno.forget();
         ssthresh / tcb.segment_size * tcb.segment_size // as it counts in them
+    }
+
+    fn forget_credits(&mut self) {
+        if self.stack == TcpStack::Linux {
+            self.reno.forget();
+        }
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -94,6 +99,28 @@ pub(super) fn grow_by_credits(tcb: &mut Tcb, credits: &mut u32, segments_acked: 
     let grown = *credits / count;
     *credits -= grown * count;
     tcb.cwnd = tcb.cwnd.wrapping_add(grown.wrapping_mul(tcb.segment_size));
+}
+
+/// Of Linux's windows, in segments.
+const LEAST_WINDOW: u32 = 2;
+
+/// So many segments in bytes, but two at least.
+pub(super) fn window_of(segments: u32, tcb: &Tcb) -> u32 {
+    segments.max(LEAST_WINDOW) * tcb.segment_size
+}
+
+/// What a loss leaves (RFC 5681 equation 4, of cwnd), in bytes.
+pub(super) fn half(tcb: &Tcb) -> u32 {
+    window_of(tcb.cwnd_segments() / 2, tcb)
+}
+
+/// An ACK in slow start has done its work there; what is left of it is lost.
+pub(super) fn is_slow_start(tcb: &mut Tcb, segments_acked: u32) -> bool {
+    let is_starting = tcb.cwnd < tcb.ssthresh;
+    if is_starting {
+        counted(tcb, segments_acked);
+    }
+    is_starting
 }
 
 /// What of an ACK is for congestion avoidance; none if slow start takes all of it.

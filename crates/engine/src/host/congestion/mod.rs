@@ -54,7 +54,7 @@ macro_rules! registry {
         pub fn build(ns3: &str, cx: &BuildContext<'_>) -> Option<Control> {
             $(if ns3 == $module::SPEC.ns3 {
                 let control: Control = $module::new(cx).into();
-                $(let control = starting(control, $start, cx);)?
+                $(let control = starting(control, $start, ns3, cx.stack);)?
                 return Some(control.hearing(hears!($($hears)?)).ours());
             })*
             None
@@ -85,9 +85,9 @@ pub const OF_PROFILE: &[&str] = &[
 ];
 
 /// With this slow start where the algorithm is ns-3's; what is Linux's grows by itself.
-fn starting(control: Control, start: Standard, cx: &BuildContext<'_>) -> Control {
-    match cx.stack {
-        TcpStack::Linux if OF_PROFILE.contains(&cx.attributes.ns3()) => control,
+fn starting(control: Control, start: Standard, ns3: &str, stack: TcpStack) -> Control {
+    match stack {
+        TcpStack::Linux if OF_PROFILE.contains(&ns3) => control,
         _ => control.starting(start),
     }
 }

@@ -2,11 +2,9 @@
 //! for each hundred that are acknowledged, and a loss takes an eighth of cwnd.
 
 use super::BuildContext;
-use super::linux_reno::{LinuxReno, beyond_slow_start};
+use super::linux_reno::{LinuxReno, beyond_slow_start, window_of};
+use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
-use crate::host::tcp::{CongState, Tcb};
-
-const LEAST_WINDOW: u32 = 2;
 
 #[derive(Debug)]
 pub struct ScalableLinux {
@@ -26,10 +24,13 @@ pub(super) fn new(cx: &BuildContext<'_>) -> ScalableLinux {
 
 impl CongestionControl for ScalableLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        self.reno.forget();
         let window = tcb.cwnd_segments();
         let taken = (f64::from(window) * self.md_factor) as u32;
-        window.saturating_sub(taken).max(LEAST_WINDOW) * tcb.segment_size
+        window_of(window.saturating_sub(taken), tcb)
+    }
+
+    fn forget_credits(&mut self) {
+        self.reno.forget();
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -39,12 +40,6 @@ impl CongestionControl for ScalableLinux {
         if let Some(left) = beyond_slow_start(tcb, segments_acked) {
             let count = tcb.cwnd_segments().min(self.ai_factor);
             self.reno.grow_by_count(tcb, left, count);
-        }
-    }
-
-    fn set_state(&mut self, _tcb: &mut Tcb, state: CongState) {
-        if state == CongState::Loss {
-            self.reno.forget();
         }
     }
 }

@@ -10,13 +10,12 @@
 //! above beta.  Rounds of two samples or fewer are Reno's, and so is all that happens outside of Open.  What begins
 //! with nothing in flight forgets all round trips before.
 
-use super::linux_reno::LinuxReno;
+use super::linux_reno::{LinuxReno, half, window_of};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::control::{CaEvent, CongestionControl, EarlyAck};
 use crate::host::tcp::{CongState, Tcb};
 
-const LEAST_WINDOW: u32 = 2;
 /// Of so many samples all may come from delayed ACKs.
 const FEW: u32 = 2;
 /// Before the first sample.
@@ -86,7 +85,7 @@ impl VegasLinux {
         } else if diff < alpha {
             tcb.cwnd += size;
         }
-        tcb.cwnd = tcb.cwnd.max(LEAST_WINDOW * size);
+        tcb.cwnd = tcb.cwnd.max(window_of(0, tcb));
         let window = tcb.cwnd_segments();
         tcb.ssthresh = tcb.ssthresh.max((window / 2 + window / 4) * size);
     }
@@ -94,8 +93,11 @@ impl VegasLinux {
 
 impl CongestionControl for VegasLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        half(tcb)
+    }
+
+    fn forget_credits(&mut self) {
         self.reno.forget();
-        (tcb.cwnd_segments() / 2).max(LEAST_WINDOW) * tcb.segment_size
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {

@@ -5,11 +5,10 @@
 //! and a loss leaves a half.
 
 use super::BuildContext;
-use super::linux_reno::{LinuxReno, beyond_slow_start};
+use super::linux_reno::{LinuxReno, beyond_slow_start, window_of};
 use crate::host::tcp::control::{Acked, CaEvent, CongestionControl, EarlyAck};
 use crate::host::tcp::{CongState, Tcb};
 
-const LEAST_WINDOW: u32 = 2;
 /// Of so many samples all may come from delayed ACKs.
 const FEW: u16 = 2;
 /// Before the first sample.
@@ -52,7 +51,7 @@ impl VenoLinux {
         if let Some(left) = beyond_slow_start(tcb, segments_acked) {
             self.avoid_congestion(tcb, left);
         }
-        tcb.cwnd = tcb.cwnd.max(LEAST_WINDOW * tcb.segment_size);
+        tcb.cwnd = tcb.cwnd.max(window_of(0, tcb));
     }
 
     fn avoid_congestion(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -71,10 +70,13 @@ impl VenoLinux {
 
 impl CongestionControl for VenoLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        self.reno.forget();
         let window = tcb.cwnd_segments();
         let left = if self.backlog < self.beta { window * 4 / 5 } else { window / 2 };
-        left.max(LEAST_WINDOW) * tcb.segment_size
+        window_of(left, tcb)
+    }
+
+    fn forget_credits(&mut self) {
+        self.reno.forget();
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -114,8 +116,6 @@ impl CongestionControl for VenoLinux {
         self.enabled = state == CongState::Open;
         if self.enabled {
             self.min_rtt = NONE;
-        } else if state == CongState::Loss {
-            self.reno.forget();
         }
     }
 }

@@ -5,12 +5,11 @@
 //! headers are not looked at so closely.  The window after a loss, and ssthresh, is bandwidth times least round trip;
 //! growth is Reno's.
 
-use super::linux_reno::LinuxReno;
+use super::linux_reno::{LinuxReno, half, window_of};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::{Acked, CaEvent, CongestionControl, EarlyAck};
 use crate::host::tcp::{CongState, Tcb};
 
-const LEAST_WINDOW: u32 = 2;
 const LEAST_SAMPLE_MS: u32 = 50;
 /// Before the first sample.
 const FIRST_RTT_MS: u32 = 20_000;
@@ -91,14 +90,17 @@ impl WestwoodLinux {
     /// In bytes.
     fn path(&self, tcb: &Tcb) -> u32 {
         let segments = self.bandwidth.wrapping_mul(self.least_rtt) / tcb.segment_size;
-        segments.max(LEAST_WINDOW) * tcb.segment_size
+        window_of(segments, tcb)
     }
 }
 
 impl CongestionControl for WestwoodLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        half(tcb)
+    }
+
+    fn forget_credits(&mut self) {
         self.reno.forget();
-        (tcb.cwnd_segments() / 2).max(LEAST_WINDOW) * tcb.segment_size
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -138,8 +140,6 @@ impl CongestionControl for WestwoodLinux {
     fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
         if state == CongState::Open && self.last_ack.is_none() {
             self.began = tcb.now.ms() as u32;
-        } else if state == CongState::Loss {
-            self.reno.forget();
         }
     }
 }

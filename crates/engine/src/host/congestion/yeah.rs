@@ -9,7 +9,8 @@
 //! mode it is half.
 
 use super::scalable::Scalable;
-use super::{BuildContext, new_reno, yeah_linux};
+use super::yeah_linux::{self, Settings};
+use super::{BuildContext, new_reno};
 use crate::base::attributes::{Kind, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
@@ -53,13 +54,7 @@ pub const SPEC: Spec = Spec {
 
 #[derive(Debug)]
 pub struct Yeah {
-    alpha: u32,
-    gamma: u32,
-    delta: u32,
-    epsilon: u32,
-    phy: u32,
-    rho: u32,
-    zeta: u32,
+    settings: Settings,
     fast: Scalable,
     base_rtt: Time,
     min_rtt: Time,
@@ -75,15 +70,8 @@ pub struct Yeah {
 }
 
 pub(super) fn new(cx: &BuildContext<'_>) -> Control {
-    match cx.stack {
-        TcpStack::Ns3 => of_ns3(cx).into(),
-        TcpStack::Linux => yeah_linux::new(cx).into(),
-    }
-}
-
-fn of_ns3(cx: &BuildContext<'_>) -> Yeah {
     let a = &cx.attributes;
-    Yeah {
+    let settings = Settings {
         alpha: a.u32("Alpha"),
         gamma: a.u32("Gamma"),
         delta: a.u32("Delta"),
@@ -91,6 +79,17 @@ fn of_ns3(cx: &BuildContext<'_>) -> Yeah {
         phy: a.u32("Phy"),
         rho: a.u32("Rho"),
         zeta: a.u32("Zeta"),
+        ai_factor: a.u32("StcpAiFactor"),
+    };
+    match cx.stack {
+        TcpStack::Ns3 => of_ns3(settings).into(),
+        TcpStack::Linux => yeah_linux::new(settings).into(),
+    }
+}
+
+fn of_ns3(settings: Settings) -> Yeah {
+    Yeah {
+        settings,
         fast: Scalable::new(100, 0.125),
         base_rtt: Time::MAX,
         min_rtt: Time::MAX,
@@ -110,11 +109,11 @@ impl Yeah {
         let bandwidth = f64::from(window) / self.min_rtt.secs_f64();
         self.queue = cpp::to_u32(bandwidth * queueing);
         let congestion = queueing / self.base_rtt.secs_f64();
-        if self.queue > self.alpha || congestion > f64::from(1 / self.phy) {
+        if self.queue > self.settings.alpha || congestion > f64::from(1 / self.settings.phy) {
             self.slow_mode(tcb, window);
         } else {
             self.fast_rounds += 1;
-            if self.fast_rounds > self.zeta {
+            if self.fast_rounds > self.settings.zeta {
                 self.reno_window = 2;
                 self.fast_rounds = 0;
             }
@@ -123,9 +122,9 @@ impl Yeah {
     }
 
     fn slow_mode(&mut self, tcb: &mut Tcb, mut window: u32) {
-        if self.queue > self.alpha && window > self.reno_window {
-            let most = window.wrapping_shr(self.epsilon);
-            window = (window - (self.queue / self.gamma).min(most)).max(self.reno_window);
+        if self.queue > self.settings.alpha && window > self.reno_window {
+            let most = window.wrapping_shr(self.settings.epsilon);
+            window = (window - (self.queue / self.settings.gamma).min(most)).max(self.reno_window);
             tcb.cwnd = window.wrapping_mul(tcb.segment_size);
             tcb.ssthresh = tcb.cwnd;
         }
@@ -148,8 +147,8 @@ impl CongestionControl for Yeah {
     fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
         let flight = bytes_in_flight / tcb.segment_size;
         let half = (flight >> 1).max(2);
-        let reduction = if self.slow_rounds < self.rho {
-            self.queue.max(flight.wrapping_shr(self.delta)).min(half)
+        let reduction = if self.slow_rounds < self.settings.rho {
+            self.queue.max(flight.wrapping_shr(self.settings.delta)).min(half)
         } else {
             half
         };

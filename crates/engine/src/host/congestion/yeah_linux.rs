@@ -4,8 +4,7 @@
 //! Fast mode is Scalable TCP's growth, slow mode Reno's.  Which it is is decided once a round of three samples or more, by
 //! the queue in segments and the queueing delay as a share of the least round trip, exactly.
 
-use super::BuildContext;
-use super::linux_reno::{LinuxReno, beyond_slow_start};
+use super::linux_reno::{LinuxReno, beyond_slow_start, window_of};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::{Acked, CaEvent, CongestionControl, EarlyAck};
 use crate::host::tcp::{CongState, Tcb};
@@ -16,16 +15,17 @@ const FEW: u32 = 2;
 /// Before the first sample.
 const NONE: u32 = i32::MAX as u32;
 
+/// The attributes, of both stacks.
 #[derive(Debug)]
-struct Settings {
-    alpha: u32,
-    gamma: u32,
-    delta: u32,
-    epsilon: u32,
-    phy: u32,
-    rho: u32,
-    zeta: u32,
-    ai_factor: u32,
+pub(super) struct Settings {
+    pub alpha: u32,
+    pub gamma: u32,
+    pub delta: u32,
+    pub epsilon: u32,
+    pub phy: u32,
+    pub rho: u32,
+    pub zeta: u32,
+    pub ai_factor: u32,
 }
 
 #[derive(Debug)]
@@ -47,19 +47,9 @@ pub struct YeahLinux {
     reno_window: u32,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> YeahLinux {
-    let a = &cx.attributes;
+pub(super) fn new(settings: Settings) -> YeahLinux {
     YeahLinux {
-        settings: Settings {
-            alpha: a.u32("Alpha"),
-            gamma: a.u32("Gamma"),
-            delta: a.u32("Delta"),
-            epsilon: a.u32("Epsilon"),
-            phy: a.u32("Phy"),
-            rho: a.u32("Rho"),
-            zeta: a.u32("Zeta"),
-            ai_factor: a.u32("StcpAiFactor").max(1),
-        },
+        settings,
         reno: LinuxReno::new(true),
         base_rtt: NONE,
         min_rtt: NONE,
@@ -82,7 +72,7 @@ impl YeahLinux {
         if let Some(left) = beyond_slow_start(tcb, segments_acked) {
             let window = tcb.cwnd_segments();
             let is_fast = self.slow_rounds == 0;
-            let count = if is_fast { window.min(self.settings.ai_factor) } else { window };
+            let count = if is_fast { window.min(self.settings.ai_factor.max(1)) } else { window };
             self.reno.grow_by_count(tcb, left, count);
         }
     }
@@ -123,7 +113,6 @@ impl YeahLinux {
 
 impl CongestionControl for YeahLinux {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        self.reno.forget();
         let window = tcb.cwnd_segments();
         let half = (window / 2).max(LEAST_WINDOW);
         let taken = if self.slow_rounds < self.settings.rho {
@@ -134,7 +123,11 @@ impl CongestionControl for YeahLinux {
         };
         self.fast_rounds = 0;
         self.reno_window = (self.reno_window / 2).max(LEAST_WINDOW);
-        window.saturating_sub(taken).max(LEAST_WINDOW) * tcb.segment_size
+        window_of(window.saturating_sub(taken), tcb)
+    }
+
+    fn forget_credits(&mut self) {
+        self.reno.forget();
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -170,8 +163,6 @@ impl CongestionControl for YeahLinux {
     fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
         if state == CongState::Open {
             self.begin_round(tcb);
-        } else if state == CongState::Loss {
-            self.reno.forget();
         }
     }
 }

@@ -95,6 +95,10 @@ macro_rules! declare {
             /// round trips are of deliveries (Linux's `pkts_acked`).
             fn on_acked(&mut self, _tcb: &Tcb, _acked: Acked) {}
 
+            /// The window is reduced, or the timer has fired: what was acknowledged towards growth is forgotten, where the stack
+            /// counts that (Linux's `snd_cwnd_cnt`).
+            fn forget_credits(&mut self) {}
+
             $(method! {
                 [$($doc)*] $name($tcb: $access $(, $arg: $type)*) [$($answer)?] [$($default)?]
             })*
@@ -316,13 +320,21 @@ impl Control {
         }
     }
 
+    /// See [`CongestionControl::ssthresh`].
+    pub fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+        let ssthresh = self.algorithm.ssthresh(tcb, bytes_in_flight);
+        self.algorithm.forget_credits();
+        ssthresh
+    }
+
     /// See [`CongestionControl::set_state`].
     pub fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
         self.algorithm.set_state(tcb, state);
-        if state == CongState::Loss
-            && let Some(slow_start) = &mut self.slow_start
-        {
-            slow_start.on_timeout(tcb);
+        if state == CongState::Loss {
+            self.algorithm.forget_credits();
+            if let Some(slow_start) = &mut self.slow_start {
+                slow_start.on_timeout(tcb);
+            }
         }
     }
 

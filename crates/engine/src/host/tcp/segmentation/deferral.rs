@@ -58,9 +58,10 @@ impl Segmentation for Deferral {
         let buffers = self.buffers.get_or_insert_with(|| Buffers::ahead(&opening));
         let head = buffers.head(&opening, together);
         let is_last = opening.is_closed && opening.unsent <= head.left;
-        let ends_buffer = match is_last {
-            true => opening.room > opening.unsent,
-            false => head.is_closed && opening.room >= head.left,
+        let ends_buffer = if is_last {
+            opening.room > opening.unsent
+        } else {
+            head.is_closed && opening.room >= head.left
         };
         let is_one = head.left.min(opening.unsent) <= size;
         if !is_one && !ends_buffer && self.waits(&opening, burst) {

@@ -60,6 +60,11 @@ impl Congestion {
         self.control.init(tcb);
     }
 
+    /// See [`Control::ssthresh`].
+    pub(super) fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+        self.control.ssthresh(tcb, bytes_in_flight)
+    }
+
     /// An ACK has acknowledged so many segments.
     #[inline]
     pub(super) fn pkts_acked(&mut self, tcb: &mut Tcb, segments: u32, rtt: Time) {

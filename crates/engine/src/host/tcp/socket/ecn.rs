@@ -203,7 +203,7 @@ impl<P: Profile> Socket<P> {
 
     fn enter_cwr(&mut self, delivered: u32) {
         let in_flight = self.bytes_in_flight();
-        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+        self.tcb.ssthresh = self.congestion.ssthresh(&self.tcb, in_flight);
         self.congestion.on_cwr(&mut self.tcb, CongState::Cwr);
         self.set_cong_state(CongState::Cwr);
         self.sending.recover = self.tcb.high_tx_mark;

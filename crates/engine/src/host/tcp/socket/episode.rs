@@ -51,7 +51,7 @@ impl<P: Profile> Socket<P> {
     /// The congestion control's answer to a loss, without an episode.  The window was full when that was lost.
     #[cold]
     fn reduce_at_once(&mut self) {
-        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, self.tcb.cwnd);
+        self.tcb.ssthresh = self.congestion.ssthresh(&self.tcb, self.tcb.cwnd);
         self.ecn.owes_cwr = true;
         for state in [CongState::Cwr, CongState::Open] {
             self.congestion.on_cwr(&mut self.tcb, state);
@@ -143,7 +143,7 @@ impl<P: Profile> Socket<P> {
         if !self.agreed.sack {
             in_flight += self.tcb.segment_size; // the head counts, as it did before SACK
         }
-        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+        self.tcb.ssthresh = self.congestion.ssthresh(&self.tcb, in_flight);
         self.begin_episode(delivered);
     }
 

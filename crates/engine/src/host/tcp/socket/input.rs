@@ -13,11 +13,7 @@ use crate::host::tcp::rtt::RttEstimation;
 use crate::host::tcp::tcb::CongState;
 use crate::packet::{Flags, IP_HEADER, Packet, TCP_HEADER};
 
-/// In ticks of timestamps: by so much a segment may be overtaken (Linux's `TCP_PAWS_WINDOW`).
-const LATEST: u32 = 1;
 const BLOCKS_THAT_WAIT: usize = 2;
-/// Linux's `tcp_invalid_ratelimit`.
-const REFUSALS_APART: Time = Time::from_ms(500);
 
 impl<P: Profile> Socket<P> {
     /// A segment has arrived.
@@ -173,70 +169,6 @@ impl<P: Profile> Socket<P> {
             reset.ack = packet.seq + 1;
         }
         env.transmit(reset);
-    }
-
-    /// Protection against wrapped sequence numbers (PAWS, RFC 7323 section 5): the segment left before the one whose timestamp
-    /// is to be echoed, by more than a tick.  It may be a duplicate ACK that was overtaken.
-    fn is_from_the_past(&self, packet: &Packet) -> bool {
-        let recent = self.agreed.timestamp_to_echo;
-        let is_late = self.agreed.timestamps
-            && self.state >= State::SynRcvd
-            && packet.options.has_timestamps()
-            && recent > packet.ts_val + LATEST;
-        let is_duplicate = control_flags(packet) == Flags::ACK
-            && packet.payload == 0
-            && packet.seq == self.receiving.reassembly.next_rx()
-            && packet.ack == self.sending.scoreboard.head();
-        is_late && !is_duplicate && !packet.flags.has(Flags::RST)
-    }
-
-    /// It is dropped, and answered unless it is a mere ACK: of those that are not older than the last, every half second.
-    #[cold]
-    fn refuse_late<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        let next = self.receiving.reassembly.next_rx();
-        let is_mere = packet.payload == 0 && !packet.flags.has(Flags::FIN);
-        if is_mere {
-            let last = &mut self.receiving.last_refusal;
-            let is_recent = last.is_some_and(|last| self.tcb.now < last + REFUSALS_APART);
-            if packet.seq < next || is_recent {
-                return;
-            }
-            *last = Some(self.tcb.now);
-        }
-        if packet.seq < next {
-            self.note_duplicate(packet);
-        }
-        self.send_ack(env);
-    }
-
-    /// A mere ACK that was sent before data that has been acknowledged since (RFC 9293 section 3.10.7.4, first).
-    fn is_old_ack(&self, packet: &Packet) -> bool {
-        self.state >= State::Established
-            && control_flags(packet) == Flags::ACK
-            && packet.payload == 0
-            && packet.seq < self.receiving.highest_ack_sent
-    }
-
-    /// It is dropped, and answered, every half second at most.
-    #[cold]
-    fn refuse_old<E: Environment>(&mut self, env: &mut E) {
-        let last = &mut self.receiving.last_refusal;
-        if last.is_none_or(|last| self.tcb.now >= last + REFUSALS_APART) {
-            *last = Some(self.tcb.now);
-            self.send_ack(env);
-        }
-    }
-
-    fn is_out_of_window(&self, packet: &Packet) -> bool {
-        let next = self.receiving.reassembly.next_rx();
-        match self.state {
-            State::Listen | State::SynSent | State::SynRcvd => false,
-            State::LastAck | State::Closing | State::CloseWait => packet.seq != next,
-            _ => {
-                packet.seq + u32::from(packet.payload) < next
-                    || self.receiving.reassembly.max_rx() <= packet.seq
-            }
-        }
     }
 
     /// Tells the algorithm, and sends the acknowledgement that it may ask for: one of what had arrived
@@ -550,7 +482,7 @@ impl<P: Profile> Socket<P> {
 
     /// What has come before is reported, where the receiver does that.
     #[inline(always)]
-    fn note_duplicate(&mut self, packet: &Packet) {
+    pub(super) fn note_duplicate(&mut self, packet: &Packet) {
         if !P::Acks::REPORTS_DUPLICATES || packet.payload == 0 {
             return;
         }
@@ -604,6 +536,6 @@ impl<P: Profile> Socket<P> {
 }
 
 /// The flags without PSH, URG and the ECN bits.
-fn control_flags(packet: &Packet) -> Flags {
+pub(super) fn control_flags(packet: &Packet) -> Flags {
     packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0).with(Flags::ECN))
 }

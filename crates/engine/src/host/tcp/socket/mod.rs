@@ -1,5 +1,6 @@
 //! One end of a connection.
 
+mod acceptance;
 mod ack;
 mod close;
 mod congestion;

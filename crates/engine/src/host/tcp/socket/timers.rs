@@ -76,7 +76,7 @@ impl<P: Profile> Socket<P> {
         self.round_trips.rto = doubled::<P>(self.round_trips.rto); // RFC 6298 section 5.5
         self.round_trips.forget_flight(&self.sending.scoreboard);
         if timeout.reduces {
-            self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+            self.tcb.ssthresh = self.congestion.ssthresh(&self.tcb, in_flight);
             self.cwnd_event(CaEvent::Loss, env);
         }
         self.congestion.set_state(&mut self.tcb, CongState::Loss);

@@ -1,0 +1,79 @@
+//! Whether a segment that arrives is acceptable, and the answer if it is not (RFC 9293 section 3.10.7.4, first; RFC 7323
+//! section 5).
+
+use super::input::control_flags;
+use super::{Environment, Socket, State};
+use crate::base::time::Time;
+use crate::host::tcp::profile::Profile;
+use crate::packet::{Flags, Packet};
+
+/// In ticks of timestamps: by so much a segment may be overtaken (Linux's `TCP_PAWS_WINDOW`).
+const LATEST: u32 = 1;
+/// Linux's `tcp_invalid_ratelimit`.
+const REFUSALS_APART: Time = Time::from_ms(500);
+
+impl<P: Profile> Socket<P> {
+    /// Protection against wrapped sequence numbers (PAWS, RFC 7323 section 5): the segment left before the one whose timestamp
+    /// is to be echoed, by more than a tick.  It may be a duplicate ACK that was overtaken.
+    pub(super) fn is_from_the_past(&self, packet: &Packet) -> bool {
+        let recent = self.agreed.timestamp_to_echo;
+        let is_late = self.agreed.timestamps
+            && self.state >= State::SynRcvd
+            && packet.options.has_timestamps()
+            && recent > packet.ts_val + LATEST;
+        let is_duplicate = control_flags(packet) == Flags::ACK
+            && packet.payload == 0
+            && packet.seq == self.receiving.reassembly.next_rx()
+            && packet.ack == self.sending.scoreboard.head();
+        is_late && !is_duplicate && !packet.flags.has(Flags::RST)
+    }
+
+    /// It is dropped, and answered unless it is a mere ACK: of those that are not older than the last, every half second.
+    #[cold]
+    pub(super) fn refuse_late<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let next = self.receiving.reassembly.next_rx();
+        let is_mere = packet.payload == 0 && !packet.flags.has(Flags::FIN);
+        if is_mere {
+            let last = &mut self.receiving.last_refusal;
+            let is_recent = last.is_some_and(|last| self.tcb.now < last + REFUSALS_APART);
+            if packet.seq < next || is_recent {
+                return;
+            }
+            *last = Some(self.tcb.now);
+        }
+        if packet.seq < next {
+            self.note_duplicate(packet);
+        }
+        self.send_ack(env);
+    }
+
+    /// A mere ACK that was sent before data that has been acknowledged since (RFC 9293 section 3.10.7.4, first).
+    pub(super) fn is_old_ack(&self, packet: &Packet) -> bool {
+        self.state >= State::Established
+            && control_flags(packet) == Flags::ACK
+            && packet.payload == 0
+            && packet.seq < self.receiving.highest_ack_sent
+    }
+
+    /// It is dropped, and answered, every half second at most.
+    #[cold]
+    pub(super) fn refuse_old<E: Environment>(&mut self, env: &mut E) {
+        let last = &mut self.receiving.last_refusal;
+        if last.is_none_or(|last| self.tcb.now >= last + REFUSALS_APART) {
+            *last = Some(self.tcb.now);
+            self.send_ack(env);
+        }
+    }
+
+    pub(super) fn is_out_of_window(&self, packet: &Packet) -> bool {
+        let next = self.receiving.reassembly.next_rx();
+        match self.state {
+            State::Listen | State::SynSent | State::SynRcvd => false,
+            State::LastAck | State::Closing | State::CloseWait => packet.seq != next,
+            _ => {
+                packet.seq + u32::from(packet.payload) < next
+                    || self.receiving.reassembly.max_rx() <= packet.seq
+            }
+        }
+    }
+}
