@@ -172,7 +172,7 @@ impl CongestionControl for Copa {
         let most = self.rtt_max.update(tcb.now, rtt, Time(srtt.0 * VARIATION_WINDOW));
         let queueing = standing - least;
         self.switch_mode(tcb.now, srtt, queueing, most - least);
-        if u64::from(sample.rate.prior_delivered) >= self.round_end {
+        if sample.rate.prior_delivered >= self.round_end {
             self.end_window();
             self.round_end = sample.connection.delivered;
         }
@@ -264,7 +264,7 @@ mod tests {
         d.delivery.delivered += u64::from(MSS);
         let prior = d.delivery.delivered.saturating_sub(u64::from(d.tcb.cwnd));
         let rate = crate::host::tcp::rate::RateSample {
-            prior_delivered: prior as u32,
+            prior_delivered: prior,
             acked_sacked: MSS,
             newly_lost,
             rtt: Some(rtt),

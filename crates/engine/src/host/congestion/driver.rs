@@ -136,7 +136,7 @@ impl Driver {
             delivery_rate: rate,
             interval: self.rtt,
             delivered: in_flight as i32,
-            prior_delivered: (self.delivery.delivered as u32).saturating_sub(in_flight),
+            prior_delivered: self.delivery.delivered.saturating_sub(u64::from(in_flight)),
             prior_time: Time(self.tcb.now.0.saturating_sub(self.rtt.0)),
             prior_in_flight: in_flight + bytes,
             acked_sacked: bytes,

@@ -196,7 +196,7 @@ impl<C: CongestionControl> Run<C> {
         let sample = RateSample {
             interval,
             delivered: delivered as i32,
-            prior_delivered: segment.delivered as u32,
+            prior_delivered: segment.delivered,
             acked_sacked: MSS,
             newly_lost: newly_lost as u32,
             lost: (self.connection.lost - segment.lost) as u32,

@@ -72,7 +72,7 @@ pub struct Prague {
     /// The reduction for a loss is done, and its ssthresh not yet asked for.
     is_reduced: bool,
     round: Round,
-    /// Marks that have been answered: their number, and until which round and time no other is.
+    /// Marks that have been answered: their number, and until which round and time no other is, while that lasts.
     counted: u32,
     reduced_until: Seq,
     reduced_at: Option<Time>,
@@ -134,7 +134,8 @@ impl CongestionControl for Prague {
             CongState::Open if !self.has_started => self.start(tcb),
             CongState::Open => self.is_in_loss = false,
             CongState::Recovery | CongState::Loss => {
-                self.prior_window = self.prior_window.max(self.window);
+                self.prior_window =
+                    if self.is_in_loss { self.prior_window.max(self.window) } else { self.window };
                 self.fall(0.5);
                 self.is_in_loss = true;
                 self.is_reduced = state == CongState::Recovery;
@@ -151,6 +152,8 @@ impl CongestionControl for Prague {
         let marked = tcb.delivered_ce.wrapping_sub(self.counted);
         self.counted = tcb.delivered_ce;
         self.round.is_limited |= tcb.is_cwnd_limited;
+        let is_over = |at| tcb.last_acked_seq > self.reduced_until && self.has_passed(tcb, at);
+        self.reduced_at = self.reduced_at.filter(|&at| !is_over(at));
         if marked > 0 {
             self.has_seen_mark = true;
             self.reduce(tcb);
@@ -184,10 +187,7 @@ impl Prague {
 
     /// Section 2.4.2.
     fn reduce(&mut self, tcb: &mut Tcb) {
-        let is_over = self
-            .reduced_at
-            .is_none_or(|at| tcb.last_acked_seq > self.reduced_until && self.has_passed(tcb, at));
-        if self.is_in_loss || !is_over {
+        if self.is_in_loss || self.reduced_at.is_some() {
             return;
         }
         self.fall(self.alpha / 2.0);
@@ -416,6 +416,33 @@ mod tests {
         let mut d = started(100, 40, &[]);
         d.state(CongState::Recovery);
         assert_eq!(d.ssthresh_on_loss(), 50);
+    }
+
+    /// Numbers begin anew after four gigabytes.
+    #[test]
+    fn a_mark_counts_though_the_last_one_is_gigabytes_back() {
+        let mut d = started(100, 40, &[]);
+        ack(&mut d, true);
+        for _ in 0..5 {
+            round(&mut d);
+            d.tcb.last_acked_seq += 1 << 29;
+        }
+        let before = d.cwnd();
+        ack(&mut d, true);
+        assert!(d.cwnd() < before, "{}", d.cwnd());
+    }
+
+    /// What is undone is the last loss, not a larger one before it.
+    #[test]
+    fn an_episode_that_was_right_is_not_undone_with_the_next() {
+        let mut d = started(100, 40, &[]);
+        d.fast_recovery();
+        assert_eq!(d.cwnd(), 50);
+        d.state(CongState::Recovery);
+        d.control.algorithm().undo(&d.tcb, 50 * MSS);
+        d.state(CongState::Open);
+        ack(&mut d, false);
+        assert!((49..=51).contains(&d.cwnd()), "{}", d.cwnd());
     }
 
     /// Section 2.4.1.

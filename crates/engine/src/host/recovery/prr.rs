@@ -85,8 +85,6 @@ impl Prr {
             return share.next_multiple_of(u64::from(self.unit)) as i64 - sent;
         }
         let bound = (i64::from(self.prr_delivered) - sent).max(i64::from(delivered_bytes));
-        let unit = i64::from(self.unit);
-        let bound = (bound + unit - 1) / unit * unit; // a short segment is one, too
         let more = if tcb.is_retrans_data_acked { i64::from(tcb.segment_size) } else { 0 };
         (bound + more).min(i64::from(ssthresh) - i64::from(tcb.bytes_in_flight))
     }

@@ -188,6 +188,9 @@ pub trait LossDetection: fmt::Debug + Send {
         false
     }
 
+    /// All has left that [`Finding::Probe`] asked for.
+    fn on_probe_sent(&mut self) {}
+
     /// Nothing new could leave after [`Finding::Forward`].
     fn on_forward_failed(&mut self) {}
 }

@@ -41,6 +41,10 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// a closed window.
     const LONGEST_TIMEOUT: Time;
 
+    /// After so many timeouts of a SYN each is twice as long as the one before (RFC 6298 section 5.5; Linux's
+    /// `tcp_syn_linear_timeouts`).
+    const EQUAL_SYN_TIMEOUTS: u32 = 0;
+
     /// From a write to the sending of what was written.
     const WRITE_DELAY: Time;
 
@@ -63,6 +67,9 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// Whether each ACK is one step of loss recovery, however many things it says, and what is sent first in an episode is
     /// what is lost.
     const STEPS_ONCE_AN_ACK: bool = false;
+
+    /// Whether cwnd and what is in flight count segments, however short, and not bytes.
+    const COUNTS_SEGMENTS: bool = false;
 
     /// Whether proportional rate reduction takes a share of cwnd (Linux's `prior_cwnd`), and not of RecoverFS (RFC 9937 section
     /// 6.1).

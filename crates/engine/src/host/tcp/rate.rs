@@ -17,7 +17,7 @@ pub struct RateConnection {
     /// When the segment that was delivered last had been sent.
     pub first_sent_time: Time,
     /// Delivered bytes at which the present application-limited phase ends; 0 outside of one.
-    pub app_limited: u32,
+    pub app_limited: u64,
     /// Bytes and time of the sample with the highest rate, or of the last that was not limited by the
     /// application; whether that one was.
     pub rate_delivered: i32,
@@ -38,7 +38,7 @@ pub struct RateSample {
     /// Bytes delivered over the interval; -1 without timing information.
     pub delivered: i32,
     /// `RateConnection::delivered` when the sampled segment was sent, in bytes.
-    pub prior_delivered: u32,
+    pub prior_delivered: u64,
     /// `RateConnection::delivered_time` when the sampled segment was sent; 0 without a sample.
     pub prior_time: Time,
     /// Between the sending of the segment delivered at `prior_time` and of the sampled one.
@@ -259,8 +259,8 @@ impl RateEstimator {
                 is_newest
             } else {
                 // ns-3's, by which of two segments that left between the same ACKs the first counts.
-                let prior = u64::from(sampling.sample.prior_delivered);
-                prior == 0 || sent.delivered > prior
+                let prior = sampling.sample.prior_delivered as u32;
+                prior == 0 || sent.delivered > u64::from(prior)
             };
             connection.delivered_time = now;
             if is_newest {
@@ -298,9 +298,9 @@ impl RateEstimator {
 
     /// What is sent until what is in flight is delivered says nothing of the path's rate.
     pub fn limit_by_application(&mut self, in_flight: u32) {
-        let until = self.delivered.wrapping_add(u64::from(in_flight)) as u32;
+        let until = self.delivered + u64::from(in_flight);
         if let Some(told) = &mut self.told {
-            told.connection.app_limited = until.max(1);
+            told.connection.app_limited = told.counted(until).max(1);
         }
     }
 
@@ -352,6 +352,14 @@ impl RateEstimator {
 }
 
 impl Told {
+    /// So many bytes as the law can count them.
+    fn counted(&self, bytes: u64) -> u64 {
+        match &self.sampling {
+            Some(Sampling { law: Law::Ns3, .. }) => u64::from(bytes as u32),
+            _ => bytes,
+        }
+    }
+
     /// A time as the clock says it.
     #[inline(always)]
     fn by_clock(&self, time: Time) -> Time {
@@ -372,7 +380,7 @@ impl RateSample {
         sent: &SentRate,
     ) {
         self.ack_elapsed = now - sent.delivered_time;
-        self.prior_delivered = sent.delivered as u32;
+        self.prior_delivered = sent.delivered;
         self.prior_time = sent.delivered_time;
         self.is_app_limited = sent.app_limited;
         self.send_elapsed = last_sent - sent.first_sent;
@@ -382,7 +390,7 @@ impl RateSample {
     /// The ACK has been looked at.
     fn finish(&mut self, connection: &mut RateConnection, min_rtt: Time) {
         let sample = self;
-        if connection.app_limited != 0 && connection.delivered > u64::from(connection.app_limited) {
+        if connection.app_limited != 0 && connection.delivered > connection.app_limited {
             connection.app_limited = 0;
         }
         if sample.prior_time.is_zero() {
@@ -392,8 +400,7 @@ impl RateSample {
         }
         // Sending and acknowledging are two phases; the longer one bounds the rate.
         sample.interval = sample.send_elapsed.max(sample.ack_elapsed);
-        sample.delivered =
-            connection.delivered.wrapping_sub(u64::from(sample.prior_delivered)) as i32;
+        sample.delivered = (connection.delivered - sample.prior_delivered) as i32;
         if sample.interval < min_rtt {
             sample.interval = Time::ZERO;
             sample.prior_time = Time::ZERO;
@@ -499,6 +506,19 @@ mod tests {
             rate.sample(taken, MIN_RTT).unwrap().rate.newly_lost
         };
         assert_eq!([lost(2_000), lost(2_000), lost(5_000)], [2_000, 0, 3_000]);
+    }
+
+    /// ns-3 counts both in 32 bits; the draft does not.
+    #[test]
+    fn a_sample_after_four_gigabytes_is_as_before() {
+        let mut rate = RateEstimator::sampling(Law::Draft);
+        rate.count_duplicates(u32::MAX);
+        rate.count_duplicates(u32::MAX);
+        let segment = rate.on_sent(at(1), 0, 0);
+        rate.limit_by_application(2 * MSS);
+        let sample = ack(&mut rate, at(21), at(1), segment);
+        assert_eq!((sample.prior_delivered, sample.delivered), (2 * u64::from(u32::MAX), 1_000));
+        assert!(rate.is_app_limited(), "half of what was in flight is delivered");
     }
 
     /// The phase covers all that is in flight when it begins, and ends with the first ACK beyond.

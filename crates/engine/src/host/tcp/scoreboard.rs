@@ -61,12 +61,24 @@ impl Segment {
     pub fn end(&self) -> Seq {
         self.start + self.len
     }
+
+    /// What it is in windows, of which a segment takes `least` bytes.
+    #[inline(always)]
+    fn counted(&self, least: u32) -> u32 {
+        self.len.max(least)
+    }
 }
 
 /// Who is told of segments that are acknowledged or SACKed, the first time.
 pub trait Deliveries {
-    /// `rate`: what the segment remembers, if it does.
-    fn on_delivered(&mut self, now: Time, segment: &mut Segment, rate: Option<&SentRate>);
+    /// `rate`: what the segment remembers, if it does; it counts as `bytes`.
+    fn on_delivered(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        bytes: u32,
+        rate: Option<&SentRate>,
+    );
 }
 
 /// Rule (3) of RFC 6675's NextSeg: in recovery, what is not known to be lost may be sent again when
@@ -95,11 +107,15 @@ pub struct Scoreboard {
     /// Bytes in the buffer, sent and unsent.
     size: u32,
     sent_size: u32,
+    /// What the segments that were sent count as beyond their bytes.
+    padding: u32,
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
     limit: u32,
     segment_size: u32,
+    /// The least that a segment counts as in all of these: 0, or a whole segment.
+    least: u32,
     lost_below: Seq,
     sack_seen: bool,
     /// A segment beyond `lost_below` has been marked lost.
@@ -138,8 +154,10 @@ impl Scoreboard {
             head: Seq(0),
             size: 0,
             sent_size: 0,
+            padding: 0,
             limit,
             segment_size,
+            least: 0,
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
@@ -150,6 +168,11 @@ impl Scoreboard {
             cursor: 0,
             seen: None,
         }
+    }
+
+    /// Segments count, however short, and not their bytes (Linux's `packets_out` and what it compares with cwnd).
+    pub fn count_segments(&mut self) {
+        self.least = self.segment_size;
     }
 
     /// From now on segments remember what had been delivered when they left.
@@ -206,7 +229,7 @@ impl Scoreboard {
 
     /// FlightSize of RFC 5681, in full segments.
     pub fn sent_segments(&self) -> u32 {
-        self.sent_size / self.segment_size
+        self.outstanding() / self.segment_size
     }
 
     /// Nothing is SACKed, deemed lost or sent again: all that was sent is in flight.
@@ -215,10 +238,28 @@ impl Scoreboard {
         self.sacked_out | self.lost_out | self.retrans_out == 0
     }
 
-    /// Bytes that were sent and are not acknowledged cumulatively: the pipe, while nothing is marked.
+    /// Bytes that were sent and are not acknowledged cumulatively.
     #[inline]
     pub fn sent_size(&self) -> u32 {
         self.sent_size
+    }
+
+    /// The same as windows count it: the pipe, while nothing is marked.
+    #[inline]
+    pub fn outstanding(&self) -> u32 {
+        self.sent_size.wrapping_add(self.padding)
+    }
+
+    /// What the segments that were sent count as beyond their bytes.
+    #[inline]
+    pub fn padding(&self) -> u32 {
+        self.padding
+    }
+
+    /// What so many bytes in one segment count as.
+    #[inline]
+    pub fn counted(&self, bytes: u32) -> u32 {
+        bytes.max(self.least)
     }
 
     /// Something was sent again that is not acknowledged cumulatively: it is still in flight, or the first segment.
@@ -251,7 +292,7 @@ impl Scoreboard {
     /// RFC 6675's pipe.
     #[inline]
     pub fn bytes_in_flight(&self) -> u32 {
-        self.sent_size
+        self.outstanding()
             .wrapping_sub(self.sacked_out.wrapping_add(self.lost_out))
             .wrapping_add(self.retrans_out)
     }
@@ -289,7 +330,7 @@ impl Scoreboard {
             if let Some(rates) = &mut self.rates {
                 rates.push_back(SentRate::default());
             }
-            self.sent_size += len;
+            self.count_new(len);
             self.sent.len() - 1
         } else {
             // Partly new: only the old part.
@@ -306,7 +347,7 @@ impl Scoreboard {
         if let Some(last) = self.sent.back_mut()
             && std::mem::take(&mut last.retransmitted)
         {
-            self.retrans_out -= last.len;
+            self.retrans_out -= last.counted(self.least);
             self.cursor = self.cursor.min(self.sent.len() - 1);
         }
     }
@@ -320,8 +361,16 @@ impl Scoreboard {
         if let Some(rates) = &mut self.rates {
             rates.push_back(rate());
         }
-        self.sent_size += len;
+        self.count_new(len);
         start
+    }
+
+    #[inline(always)]
+    fn count_new(&mut self, len: u32) {
+        self.sent_size += len;
+        if len < self.least {
+            self.padding += self.least - len;
+        }
     }
 
     /// The segment that was taken leaves, and remembers `rate`, if it does.
@@ -370,9 +419,11 @@ impl Scoreboard {
             if let Some(rates) = &mut self.rates {
                 rates.pop_back();
             }
+            let counted = segment.counted(self.least);
             self.sent_size -= segment.len;
+            self.padding -= counted - segment.len;
             if segment.retransmitted {
-                self.retrans_out -= segment.len;
+                self.retrans_out -= counted;
             }
             self.cursor = self.cursor.min(self.sent.len());
         }
@@ -392,7 +443,7 @@ impl Scoreboard {
         }
         let is_unmarked = self.is_unmarked();
         let mut left = None;
-        if is_unmarked {
+        if is_unmarked && self.padding == 0 {
             left = self.discard_unmarked(ack, now, whom);
         }
         if self.head < ack {
@@ -412,7 +463,7 @@ impl Scoreboard {
         left
     }
 
-    /// The whole segments of it, none of which counts as anything but sent.
+    /// The whole segments of it, none of which counts as anything but sent, or for more than its bytes.
     #[inline(always)]
     fn discard_unmarked(
         &mut self,
@@ -425,7 +476,8 @@ impl Scoreboard {
         while let Some(front) = self.sent.front_mut()
             && front.end() <= ack
         {
-            whom.on_delivered(now, front, self.rates.as_ref().and_then(VecDeque::front));
+            let rate = self.rates.as_ref().and_then(VecDeque::front);
+            whom.on_delivered(now, front, front.len, rate);
             bytes += front.len;
             segments += 1;
             last = front.last_sent;
@@ -450,8 +502,15 @@ impl Scoreboard {
             };
             let gone = left.min(front.len);
             let (sacked, retransmitted, lost) = (front.sacked, front.retransmitted, front.lost);
+            let mut counted = gone;
+            if self.least > 0 {
+                let left = front.len - gone;
+                counted = front.counted(self.least) - if left > 0 { self.least } else { 0 };
+                self.padding = self.padding + gone - counted;
+            }
             if gone == front.len {
-                whom.on_delivered(now, front, self.rates.as_ref().and_then(VecDeque::front));
+                let rate = self.rates.as_ref().and_then(VecDeque::front);
+                whom.on_delivered(now, front, counted, rate);
                 self.pop_front();
                 self.cursor = self.cursor.saturating_sub(1);
             } else {
@@ -463,13 +522,13 @@ impl Scoreboard {
             self.head += gone;
             left -= gone;
             if sacked {
-                self.sacked_out -= gone;
+                self.sacked_out -= counted;
             }
             if retransmitted {
-                self.retrans_out -= gone;
+                self.retrans_out -= counted;
             }
             if lost {
-                self.lost_out -= gone;
+                self.lost_out -= counted;
             }
         }
         if self.size == 0 {
@@ -513,7 +572,10 @@ impl Scoreboard {
     fn retransmit(&mut self, len: u32, seq: Seq) -> usize {
         let mut len = len;
         let mut i = self.find(seq).expect("a retransmission starts within what was sent");
-        if self.sent[i].start == seq {
+        if self.sent[i].start == seq && self.least > 0 {
+            self.join_what_fits(i, len);
+            len = len.min(self.sent[i].len);
+        } else if self.sent[i].start == seq {
             let this = self.sent[i];
             let joined = match self.sent.get(i + 1) {
                 Some(next) if !next.sacked && next.lost == this.lost => this.len + next.len,
@@ -534,7 +596,7 @@ impl Scoreboard {
         segment.is_repeated = true;
         if !segment.retransmitted {
             segment.retransmitted = true;
-            self.retrans_out += segment.len;
+            self.retrans_out += segment.counted(self.least);
         }
         i
     }
@@ -543,6 +605,15 @@ impl Scoreboard {
     /// memory of the delivery rate.
     fn split(&mut self, i: usize, len: u32) {
         let first = Segment { len, counts: false, ..self.sent[i] };
+        let more = self.split_adds(i, len);
+        self.padding += more;
+        for (is_out, out) in [
+            (first.sacked, &mut self.sacked_out),
+            (first.lost, &mut self.lost_out),
+            (first.retransmitted, &mut self.retrans_out),
+        ] {
+            *out += if is_out { more } else { 0 };
+        }
         self.sent[i].start += len;
         self.sent[i].len -= len;
         self.sent.insert(i, first);
@@ -551,6 +622,34 @@ impl Scoreboard {
         }
         self.cursor = self.cursor.min(i);
         self.forget_seen();
+    }
+
+    /// What both parts of segment `i` count as beyond the whole, if it is cut after `len` bytes.
+    fn split_adds(&self, i: usize, len: u32) -> u32 {
+        let whole = self.sent[i].len;
+        self.counted(len) + self.counted(whole - len) - self.counted(whole)
+    }
+
+    /// What follows segment `i` leaves with it, as far as all of it fits into `most` bytes (Linux's
+    /// `tcp_retrans_try_collapse`), and counts no more.
+    fn join_what_fits(&mut self, i: usize, most: u32) {
+        while let Some(next) = self.sent.get(i + 1).copied()
+            && !next.sacked
+            && self.sent[i].len + next.len <= most
+        {
+            let counted = next.counted(self.least);
+            self.padding -= counted;
+            self.lost_out -= if next.lost { counted } else { 0 };
+            self.retrans_out -= if next.retransmitted { counted } else { 0 };
+            self.sent.remove(i + 1);
+            if let Some(rates) = &mut self.rates {
+                rates.remove(i + 1);
+            }
+            self.sent[i].len += next.len;
+            self.sent[i].is_repeated |= next.is_repeated;
+            self.cursor = self.cursor.min(i);
+            self.forget_seen();
+        }
     }
 
     /// Joins segment `i` with the next.  If only one of them was retransmitted, the whole is not.

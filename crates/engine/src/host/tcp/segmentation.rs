@@ -41,6 +41,9 @@ pub trait Segmentation: fmt::Debug + Default + Send {
     /// The segment leaves now; if not, the next ACK asks again.
     fn leaves(&mut self, opening: Opening<'_>) -> bool;
 
+    /// New data leaves whatever waits for more of it: what is one burst, one segment at least.
+    fn leaves_as_probe(&mut self, opening: Opening<'_>);
+
     /// What is lost leaves again: this segment, and with it so many as left together with it, `together` in all, as far as
     /// `room` allows.
     fn leaves_again(&mut self, tcb: &Tcb, room: u32, together: u32);
@@ -69,6 +72,8 @@ impl Segmentation for AtOnce {
     fn leaves(&mut self, _opening: Opening<'_>) -> bool {
         true
     }
+
+    fn leaves_as_probe(&mut self, _opening: Opening<'_>) {}
 
     fn leaves_again(&mut self, _tcb: &Tcb, _room: u32, _together: u32) {}
 

@@ -7,7 +7,7 @@ impl Bbr {
         if rs.delivered < 0 || rs.interval.is_zero() {
             return;
         }
-        self.round_starts = rs.prior_delivered >= self.round_end;
+        self.round_starts = rs.prior_delivered as u32 >= self.round_end;
         if self.round_starts {
             self.round_end = self.delivered as u32;
             self.round = self.round.wrapping_add(1);

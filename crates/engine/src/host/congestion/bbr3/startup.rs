@@ -15,7 +15,7 @@ impl Bbr3 {
         let bits = f64::from(rate.delivered.max(0)) * 8.0;
         let delivery_rate =
             if is_new { Rate((bits / rate.interval.secs_f64()) as u64) } else { Rate(0) };
-        let prior_delivered = u64::from(rate.prior_delivered);
+        let prior_delivered = rate.prior_delivered;
         Rs {
             delivery_rate,
             delivered: if is_new { rate.delivered as u32 } else { 0 },

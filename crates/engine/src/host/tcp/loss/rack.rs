@@ -244,6 +244,10 @@ impl LossDetection for Rack {
         self.window.is_wide()
     }
 
+    fn on_probe_sent(&mut self) {
+        self.probe.is_leaving = false;
+    }
+
     fn on_forward_failed(&mut self) {
         self.forward.give_up();
     }

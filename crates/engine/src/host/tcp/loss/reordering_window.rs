@@ -88,6 +88,7 @@ impl ReorderingWindow {
         if let Some(low) = acked {
             self.note_late(low, self.edge);
         }
+        self.highest = self.highest.max(scoreboard.head());
         self.grow(flight.tcb.now);
     }
 
@@ -239,6 +240,7 @@ mod tests {
             &mut self,
             _: Time,
             _: &mut Segment,
+            _: u32,
             _: Option<&crate::host::tcp::rate::SentRate>,
         ) {
         }
@@ -262,6 +264,26 @@ mod tests {
         path.deliver(1, 40, true, true);
         path.end(52);
         assert!(!path.window.has_reordering && !path.window.is_wide());
+    }
+
+    /// Numbers begin anew after four gigabytes: a SACK of long ago is not one of what comes.
+    #[test]
+    fn what_was_sacked_gigabytes_ago_is_not_above_anything() {
+        let mut path = Path::new();
+        path.ack(50, 9, 0);
+        for step in 1..=3 {
+            let head = Seq(1 + step * (1 << 30));
+            path.scoreboard = Scoreboard::new(1_000_000, SIZE, Changes::NONE);
+            path.scoreboard.set_head(head);
+            path.end(50 + u64::from(step));
+        }
+        path.scoreboard.add(10 * SIZE);
+        let head = path.scoreboard.head();
+        let segments = (0..10).map(|i| path.scoreboard.take(SIZE, head + i * SIZE, Time::ZERO));
+        assert_eq!(segments.flatten().count(), 10);
+        path.deliver(((head - Seq(1)) as u32) / SIZE + 5, 0, true, false);
+        path.end(60);
+        assert!(!path.window.has_reordering);
     }
 
     /// A first duplicate says nothing where nothing was ever late; then each round trip with one adds a quarter.

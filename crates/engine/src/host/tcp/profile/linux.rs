@@ -42,11 +42,13 @@ impl Profile for Linux {
 
     const INITIAL_RTT: Time = Time::from_secs(1);
     const LONGEST_TIMEOUT: Time = Time::from_secs(120);
+    const EQUAL_SYN_TIMEOUTS: u32 = 4;
     const WRITE_DELAY: Time = Time(0);
     const EVERY_TIMEOUT_SETS_SSTHRESH: bool = false;
     const PARTIAL_ACK_SENDS: bool = false;
     const RESENDS_WHAT_MAY_COME: bool = false;
     const STEPS_ONCE_AN_ACK: bool = true;
+    const COUNTS_SEGMENTS: bool = true;
     const REDUCES_SHARE_OF_WINDOW: bool = true;
     const ALIGNS_OPTIONS: bool = true;
     const PARTIAL_ACKS_RESTART_RTO: bool = true;
@@ -73,7 +75,7 @@ impl Profile for Linux {
     /// In whole milliseconds, the unit of its timestamps, of which it takes one at least.
     fn rtt_of_echo(now: Time, echo: u32) -> Option<Time> {
         let elapsed = (now.ms() as u32).wrapping_sub(echo);
-        (echo > 0).then(|| Time::from_ms(u64::from(elapsed.max(1))))
+        Some(Time::from_ms(u64::from(elapsed.max(1))))
     }
 
     #[inline(always)]

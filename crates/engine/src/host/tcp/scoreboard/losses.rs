@@ -7,12 +7,7 @@ impl Scoreboard {
     /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.
     #[inline(always)] // in one place, for every segment of an episode
     pub fn next_segment(&mut self, rule3: Rule3, window: u32) -> Option<(Seq, u32)> {
-        // Marks one by one leave retransmissions in flight of what is not lost: they count against what is (Linux's
-        // `tcp_xmit_retransmit_queue`).
-        let stray = if self.marks_one_by_one { self.retrans_out } else { 0 };
-        if self.lost_out > stray
-            && let Some(start) = self.first_lost_hole()
-        {
+        if let Some(start) = self.next_lost() {
             return Some((start, self.segment_size));
         }
         if self.size > self.sent_size {
@@ -20,6 +15,15 @@ impl Scoreboard {
         }
         let hole = if rule3 == Rule3::Applies { self.first_hole() } else { None };
         hole.map(|(start, _)| (start, self.segment_size))
+    }
+
+    /// The same of what is lost.
+    #[inline(always)]
+    pub fn next_lost(&mut self) -> Option<Seq> {
+        // Marks one by one leave retransmissions in flight of what is not lost: they count against what is (Linux's
+        // `tcp_xmit_retransmit_queue`).
+        let stray = if self.marks_one_by_one { self.retrans_out } else { 0 };
+        if self.lost_out > stray { self.first_lost_hole() } else { None }
     }
 
     /// The same of what was never sent.
@@ -42,21 +46,22 @@ impl Scoreboard {
         let Some(front) = self.sent.front_mut() else { return };
         if front.sacked {
             front.sacked = false;
-            self.sacked_out -= front.len;
+            self.sacked_out -= front.counted(self.least);
             self.forget_seen();
         }
         let front = &mut self.sent[0];
+        let counted = front.counted(self.least);
         if front.retransmitted || !front.lost {
-            self.found_lost += u64::from(front.len);
+            self.found_lost += u64::from(counted);
         }
         if front.retransmitted {
             front.retransmitted = false;
-            self.retrans_out -= front.len;
+            self.retrans_out -= counted;
         }
         self.cursor = 0;
         if !front.lost {
             front.lost = true;
-            self.lost_out += front.len;
+            self.lost_out += counted;
             self.lost_below = self.lost_below.max(front.end());
         }
     }
@@ -69,15 +74,16 @@ impl Scoreboard {
             self.reset_reno_sack();
         }
         for segment in &mut self.sent {
+            let counted = segment.counted(self.least);
             if !segment.sacked {
                 if segment.retransmitted || !segment.lost {
-                    self.found_lost += u64::from(segment.len);
+                    self.found_lost += u64::from(counted);
                 }
                 segment.lost = true;
             }
             segment.retransmitted = false;
             if segment.lost {
-                self.lost_out += segment.len;
+                self.lost_out += counted;
             }
         }
         self.cursor = 0;
@@ -116,15 +122,16 @@ impl Scoreboard {
     /// The retransmission of what is lost is lost, too; that of what is not may be on its way.
     fn mark_lost(&mut self, i: usize) {
         let segment = &mut self.sent[i];
+        let counted = segment.counted(self.least);
         if !segment.lost {
             segment.lost = true;
-            self.lost_out += segment.len;
+            self.lost_out += counted;
         } else if std::mem::take(&mut segment.retransmitted) {
-            self.retrans_out -= segment.len;
+            self.retrans_out -= counted;
         } else {
             return;
         }
-        self.found_lost += u64::from(segment.len);
+        self.found_lost += u64::from(counted);
         self.cursor = self.cursor.min(i);
     }
 
@@ -167,8 +174,9 @@ impl Scoreboard {
             }
             if !segment.sacked && !segment.lost {
                 segment.lost = true;
-                self.lost_out += segment.len;
-                self.found_lost += u64::from(segment.len);
+                let counted = segment.counted(self.least);
+                self.lost_out += counted;
+                self.found_lost += u64::from(counted);
             }
         }
         self.lost_below = reached;
@@ -186,16 +194,18 @@ impl Scoreboard {
             if !segment.retransmitted {
                 continue;
             }
-            unseen -= segment.len;
+            let counted = segment.counted(self.least);
+            unseen -= counted;
             if segment.sacked || segment.last_sent >= self.newest_sacked {
                 continue;
             }
             segment.retransmitted = false;
-            self.retrans_out -= segment.len;
+            self.retrans_out -= counted;
+            self.found_lost += u64::from(counted);
             self.cursor = self.cursor.min(i);
             if !segment.lost {
                 segment.lost = true;
-                self.lost_out += segment.len;
+                self.lost_out += counted;
                 self.has_lost_beyond |= segment.start >= self.lost_below;
             }
         }
@@ -276,7 +286,7 @@ mod tests {
     struct Nobody;
 
     impl Deliveries for Nobody {
-        fn on_delivered(&mut self, _: Time, _: &mut Segment, _: Option<&SentRate>) {}
+        fn on_delivered(&mut self, _: Time, _: &mut Segment, _: u32, _: Option<&SentRate>) {}
     }
 
     fn at(number: u32) -> Seq {

@@ -35,7 +35,7 @@ impl Scoreboard {
         let mut i = self.first_from(left);
         while let Some(segment) = self.sent.get_mut(i).filter(|segment| segment.end() <= right) {
             if std::mem::take(&mut segment.retransmitted) {
-                self.retrans_out -= segment.len;
+                self.retrans_out -= segment.counted(self.least);
                 self.cursor = self.cursor.min(i);
             }
             i += 1;
@@ -60,18 +60,19 @@ impl Scoreboard {
                 break;
             }
             if !segment.sacked {
+                let counted = segment.counted(self.least);
                 let was_lost = std::mem::take(&mut segment.lost);
                 if was_lost {
-                    self.lost_out -= segment.len;
+                    self.lost_out -= counted;
                 }
                 // What was sent again and is not lost any more may be under way twice.
                 let leaves = self.sacked_leave_pipe && (was_lost || !self.marks_one_by_one);
                 if segment.retransmitted && leaves {
                     segment.retransmitted = false;
-                    self.retrans_out -= segment.len;
+                    self.retrans_out -= counted;
                 }
                 segment.sacked = true;
-                self.sacked_out += segment.len;
+                self.sacked_out += counted;
                 sacked += segment.len;
                 self.newest_sacked = self.newest_sacked.max(segment.last_sent);
                 // "Highest" as ns-3 has it: a segment that ends where the highest one starts, or
@@ -80,7 +81,8 @@ impl Scoreboard {
                     self.sack_seen = true;
                     self.highest_sack = Some(segment.start);
                 }
-                whom.on_delivered(now, segment, self.rates.as_ref().map(|rates| &rates[i]));
+                let rate = self.rates.as_ref().map(|rates| &rates[i]);
+                whom.on_delivered(now, segment, counted, rate);
             }
             i += 1;
         }
@@ -94,7 +96,7 @@ impl Scoreboard {
         let found = self.sent.iter_mut().skip(1).find(|segment| !segment.sacked);
         if let Some(segment) = found {
             segment.sacked = true;
-            self.sacked_out += segment.len;
+            self.sacked_out += segment.counted(self.least);
             self.sack_seen = true;
             self.highest_sack = Some(segment.start);
         }
@@ -116,7 +118,7 @@ impl Scoreboard {
     pub(super) fn unsack_head(&mut self) {
         let front = &mut self.sent[0];
         front.sacked = false;
-        self.sacked_out -= front.len;
+        self.sacked_out -= front.counted(self.least);
         self.cursor = 0;
         self.forget_seen();
         self.add_reno_sack();

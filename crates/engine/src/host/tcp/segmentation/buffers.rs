@@ -29,6 +29,13 @@ pub enum Buffers {
 }
 
 impl Buffers {
+    /// The application that writes so much is not always ahead: all that it wrote before has left, or its first write does not
+    /// fill a buffer.
+    pub fn are_waited_for(bytes: u32, opening: &Opening<'_>) -> bool {
+        let holds = whole(opening, FIRST_WINDOW).min(opening.send_buffer);
+        opening.unsent == 0 && (opening.sent > 0 || bytes < holds)
+    }
+
     /// Those of an application that has not been seen to wait for what it sends.
     pub fn ahead(opening: &Opening<'_>) -> Buffers {
         Buffers::Ahead(Ahead::new(opening))
@@ -80,7 +87,7 @@ impl Ahead {
     }
 }
 
-/// Those of an application that has waited with nothing unsent: one after another, by what it wrote since.
+/// Those of an application that is not: one after another, by what it wrote since it was seen to wait.
 #[derive(Debug, Default)]
 pub struct AsWritten {
     /// Where each ends that waits, in bytes from the first one that was sent on.

@@ -6,7 +6,7 @@
 //! or than half a round trip; if a third of the window is open; or if one of the kernel's buffers ends ([`Buffers`]), the last one
 //! if there is room for more than that.
 
-use super::buffers::{AsWritten, Buffers};
+use super::buffers::{AsWritten, Buffers, Head};
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
 use crate::host::tcp::tcb::{CongState, Tcb};
@@ -33,10 +33,9 @@ impl Segmentation for Deferral {
     const WAITS: bool = true;
 
     fn on_write(&mut self, bytes: u32, opening: Opening<'_>) {
-        let has_waited = opening.unsent == 0 && opening.sent > 0;
         match &mut self.buffers {
             Some(Buffers::AsWritten(written)) => written.add(bytes, &opening),
-            buffers if has_waited => {
+            buffers if Buffers::are_waited_for(bytes, &opening) => {
                 let mut written = AsWritten::default();
                 written.add(bytes, &opening);
                 *buffers = Some(Buffers::AsWritten(written));
@@ -52,11 +51,8 @@ impl Segmentation for Deferral {
             return true;
         }
         let burst = burst(opening.tcb);
-        // So that two bursts are in flight.
-        let half = (opening.tcb.cwnd / size / 2).max(1);
-        let together = burst.min(opening.room / size).min(half);
-        let buffers = self.buffers.get_or_insert_with(|| Buffers::ahead(&opening));
-        let head = buffers.head(&opening, together);
+        let together = together(&opening, burst);
+        let head = self.head(&opening, together);
         let is_last = opening.is_closed && opening.unsent <= head.left;
         let ends_buffer = if is_last {
             opening.room > opening.unsent
@@ -70,6 +66,14 @@ impl Segmentation for Deferral {
         self.begin(together.min(opening.unsent.div_ceil(size)), now);
         self.ends_burst = self.left == 0 && head.left <= size && head.is_pushed;
         true
+    }
+
+    fn leaves_as_probe(&mut self, opening: Opening<'_>) {
+        let together = together(&opening, burst(opening.tcb)).max(1);
+        self.head(&opening, together);
+        let waiting = opening.unsent.div_ceil(opening.tcb.segment_size);
+        self.begin(together.min(waiting), opening.tcb.now);
+        self.ends_burst = false;
     }
 
     fn leaves_again(&mut self, tcb: &Tcb, room: u32, together: u32) {
@@ -104,6 +108,12 @@ impl Deferral {
         goes_on
     }
 
+    /// The buffer of the next segment, of which so many may leave `together`.
+    fn head(&mut self, opening: &Opening<'_>, together: u32) -> Head {
+        let buffers = self.buffers.get_or_insert_with(|| Buffers::ahead(opening));
+        buffers.head(opening, together)
+    }
+
     /// So many segments leave together.
     fn begin(&mut self, together: u32, now: Time) {
         self.left = together.saturating_sub(1);
@@ -121,6 +131,13 @@ impl Deferral {
         let is_wide = room >= burst * size || room >= window / size * size / 3;
         !is_recovering && is_recent && ack_is_near && !is_wide
     }
+}
+
+/// So many segments of a burst may leave, with another one in flight.
+fn together(opening: &Opening<'_>, burst: u32) -> u32 {
+    let size = opening.tcb.segment_size;
+    let half = (opening.tcb.cwnd / size / 2).max(1);
+    burst.min(opening.room / size).min(half)
 }
 
 /// In segments.
@@ -283,16 +300,34 @@ mod tests {
         assert_eq!(ends(1, 31), [false]);
     }
 
-    /// An application is ahead until it writes with nothing unsent, though something is sent: its single segment has PSH then.
+    /// An application is ahead whose first write fills a buffer, until it writes with nothing unsent, though something is sent:
+    /// the last segment of what it wrote has PSH then.
     #[test]
     fn the_last_segment_of_what_was_written_ends_a_buffer() {
         let tcb = tcb();
-        let mut deferral = Deferral::default();
-        for (sent, ends) in [(0, false), (1, true), (2, true)] {
-            let written = |unsent| Opening { unsent, ..opening(&tcb, 1, sent) };
-            deferral.on_write(SIZE, written(0));
-            assert!(deferral.leaves(written(SIZE)));
-            assert_eq!(deferral.ends_burst(), ends, "{sent} before");
+        for (first, is_ahead) in [(1, false), (100, true)] {
+            let mut deferral = Deferral::default();
+            for (sent, ends) in [(0, !is_ahead), (1, true), (2, true)] {
+                let written = |unsent| Opening { unsent, ..opening(&tcb, 1, sent) };
+                deferral.on_write(if sent == 0 { first * SIZE } else { SIZE }, written(0));
+                assert!(deferral.leaves(written(SIZE)));
+                assert_eq!(deferral.ends_burst(), ends, "{sent} before");
+            }
+        }
+    }
+
+    /// What waits for more of it leaves as far as the window lets it, and one segment where it lets none.
+    #[test]
+    fn a_probe_is_what_has_waited() {
+        let mut tcb = Tcb { srtt: Time(400_000), min_rtt: Time(40_000), ..tcb() };
+        tcb.last_departure = tcb.now;
+        let oldest = Some(tcb.now - Time(400_000));
+        for (room, wanted) in [(2, 2), (1, 1), (0, 1)] {
+            let opening = Opening { oldest, ..opening(&tcb, room, 20) };
+            let mut deferral = opened(&opening);
+            assert!(room == 0 || !deferral.leaves(opening), "it waits");
+            deferral.leaves_as_probe(opening);
+            assert_eq!(deferral.left + 1, wanted, "{room}");
         }
     }
 

@@ -64,6 +64,7 @@ impl<P: Profile> Socket<P> {
         let lost_before = self.sending.scoreboard.lost_out();
         let prior_in_flight = self.tcb.bytes_in_flight;
         let delivered_before = self.sending.rate.delivered();
+        let outstanding_before = self.sending.scoreboard.outstanding();
         let now = self.tcb.now;
         let ack = packet.ack;
         let old_head = self.sending.scoreboard.head();
@@ -107,11 +108,12 @@ impl<P: Profile> Socket<P> {
             }
             self.sending.discard_up_to(ack, now);
         }
+        let acked = outstanding_before.wrapping_sub(self.sending.scoreboard.outstanding());
         let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
         self.tcb.last_acked_sacked = delivered;
 
         if P::Rtt::OF_DELIVERIES {
-            self.take_round_trips(packet, old_head);
+            self.take_round_trips(packet, acked);
         }
 
         self.sending.has_stepped = false;
@@ -146,7 +148,7 @@ impl<P: Profile> Socket<P> {
         }
         self.tcb.is_retrans_data_acked = false;
         if P::STEPS_ONCE_AN_ACK {
-            self.tcb.outstanding = self.sending.scoreboard.sent_size();
+            self.tcb.outstanding = self.sending.scoreboard.outstanding();
         }
 
         let lost = self.sending.scoreboard.lost_out().abs_diff(lost_before);
@@ -174,7 +176,7 @@ impl<P: Profile> Socket<P> {
 
     /// The RTT by what the ACK has delivered.  The retransmission timer starts again with what is acknowledged in order, or
     /// with the SACK of something that left before the first segment did (Linux's `FLAG_SET_XMIT_TIMER`).
-    fn take_round_trips(&mut self, packet: &Packet, old_head: Seq) {
+    fn take_round_trips(&mut self, packet: &Packet, acked: u32) {
         let of_echo = self.rtt_of_echo(packet);
         let now = self.tcb.now;
         let Some(times) = &mut self.sending.times else { return };
@@ -184,8 +186,7 @@ impl<P: Profile> Socket<P> {
         let is_of_earlier = found.sacked.zip(oldest).is_some_and(|(rtt, left)| rtt > now - left);
         self.sending.restarts_rto = found.has_acked || is_of_earlier;
         self.tcb.last_acked_seq = packet.ack;
-        let bytes = (packet.ack - old_head) as u32;
-        let segments = bytes.div_ceil(self.tcb.segment_size);
+        let segments = acked / self.tcb.segment_size;
         let acked = Acked {
             segments,
             rtt: found.newest,
@@ -194,7 +195,6 @@ impl<P: Profile> Socket<P> {
         };
         self.congestion.algorithm().on_acked(&self.tcb, acked);
         if found.newest.is_some() {
-            let segments = bytes / self.tcb.segment_size;
             let rtt = P::told_rtt(&self.tcb);
             self.congestion.pkts_acked(&mut self.tcb, segments.max(1), rtt);
         }

@@ -70,7 +70,9 @@ impl<P: Profile> Socket<P> {
         if P::CWR_ENDS_ECHO && !self.tcb.ecn_mode.rules().reads_all {
             return self.heed_ecn(packet, env);
         }
-        if packet.ecn == Ecn::Ce && self.ecn.ce < packet.seq {
+        // ns-3 heeds a mark that goes forward; where each is counted, each is heeded.
+        let is_heeded = self.ecn.ce < packet.seq || self.tcb.ecn_mode.rules().reads_all;
+        if packet.ecn == Ecn::Ce && is_heeded {
             self.ecn.ce = packet.seq;
             self.tcb.ecn_state = EcnState::CeRcvd;
             self.cwnd_event(CaEvent::EcnIsCe, env);

@@ -63,16 +63,16 @@ impl<P: Profile> Socket<P> {
 
     /// RFC 8985 section 7.3: new data if the peer's window has room for it, or else the last segment again.
     fn probe_for_losses<E: Environment>(&mut self, env: &mut E) {
-        self.sending.segmentation.leaves_alone();
         let scoreboard = &self.sending.scoreboard;
         let size = self.tcb.segment_size;
-        if scoreboard.unsent() > 0 && scoreboard.sent_size() + size <= self.sending.window {
-            self.tcb.next_tx_seq = self.tcb.high_tx_mark;
-            let sent = self.send_data(self.tcb.high_tx_mark, size, Flags::ACK, env);
-            self.tcb.next_tx_seq += sent;
+        let next = scoreboard.unsent().min(size);
+        if next > 0 && scoreboard.sent_size() + next <= self.sending.window {
+            self.send_new_as_probe(env);
         } else if let Some(last) = scoreboard.last_sent() {
+            self.sending.segmentation.leaves_alone();
             self.send_data(last, size, Flags::ACK, env);
         }
+        self.ask(|loss, _| loss.on_probe_sent());
         // RFC 8985 section 7.3: the timeout waits for what the probe brings.
         self.disarm(Timer::Retransmit, env);
         self.arm_retransmit(RetransmitAction::Data, env);
@@ -130,7 +130,9 @@ impl<P: Profile> Socket<P> {
         }
         self.reduce_for_loss(delivered);
         if P::STEPS_ONCE_AN_ACK {
-            if !self.congestion.is_rate_control() {
+            // It may have been sent again before, by the episode that has just ended.
+            let is_waiting = self.sending.scoreboard.next_lost().is_some();
+            if is_waiting && !self.congestion.is_rate_control() {
                 self.retransmit_next(env);
             }
         } else {

@@ -207,6 +207,7 @@ impl<P: Profile> Socket<P> {
             self.tcb.cwnd = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
             self.tcb.ssthresh = self.tcb.initial_ssthresh;
             if packet.flags.has(Flags::ACK) {
+                self.heed_lost_syns(packet);
                 self.estimate_rtt(packet);
                 self.sending.highest_ack = packet.ack;
             }
@@ -217,10 +218,27 @@ impl<P: Profile> Socket<P> {
                 }
                 self.process_timestamp(packet);
             }
+            if self.state == State::SynRcvd {
+                self.heed_lost_syns(packet);
+            }
             self.estimate_rtt(packet);
             self.update_peer_window(packet);
         }
         true
+    }
+
+    /// RFC 5681 section 3.1: the first window is one segment if a SYN or SYN-ACK was lost.  Linux forgives one (RFC 6298
+    /// section 5.7), and all if the answer is to the first of them.
+    fn heed_lost_syns(&mut self, packet: &Packet) {
+        if P::STACK != TcpStack::Linux {
+            return;
+        }
+        let sent = self.config.connect_count - self.sending.syns_left;
+        let first = self.round_trips.syn_sent().map(|time| time.ms() as u32);
+        let answers_first = self.agreed.timestamps && first == Some(packet.ts_ecr);
+        if sent > 2 && !answers_first {
+            self.tcb.cwnd = self.tcb.segment_size;
+        }
     }
 
     /// RFC 7323 section 4.3: echo the timestamp of the segment at RCV.NXT.

@@ -281,6 +281,22 @@ impl<P: Profile> Socket<P> {
         !leaves
     }
 
+    /// One burst, whatever waits for more, and one segment at least, whatever cwnd says.
+    pub(super) fn send_new_as_probe<E: Environment>(&mut self, env: &mut E) {
+        let room = self.available_window();
+        let Sending { scoreboard, segmentation, window, close_on_empty, .. } = &mut self.sending;
+        let opening = opening(&self.tcb, &self.config, scoreboard, *window, room, *close_on_empty);
+        segmentation.leaves_as_probe(opening);
+        while let Some((seq, most)) = self.sending.scoreboard.next_new(self.sending.window) {
+            self.tcb.next_tx_seq = seq;
+            let sent = self.send_data(seq, most, Flags::ACK, env);
+            self.tcb.next_tx_seq += sent;
+            if !self.sending.segmentation.is_within_burst() || self.is_deferred(room) {
+                break;
+            }
+        }
+    }
+
     /// What is lost leaves again as it left, if `room` allows.
     fn repeat_together(&mut self, seq: Seq, room: u32) {
         let Sending { scoreboard, segmentation, ends_burst, .. } = &mut self.sending;
@@ -350,7 +366,7 @@ impl<P: Profile> Socket<P> {
             self.round_trips.on_retransmitted(seq, len);
         }
         if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Cwr) {
-            self.congestion.on_sent(len);
+            self.congestion.on_sent(self.sending.scoreboard.counted(len));
         }
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + len);
         self.note_departure(seq, len, is_retransmission);
@@ -441,7 +457,9 @@ impl<P: Profile> Socket<P> {
             }
             // RFC 6298 section 5.5: back off with every attempt.
             let attempt = self.config.connect_count - self.sending.syns_left;
-            self.round_trips.rto = Time(self.config.connect_timeout.0 << attempt);
+            let equal = if flags.has(Flags::ACK) { 0 } else { P::EQUAL_SYN_TIMEOUTS };
+            let doublings = attempt.saturating_sub(equal);
+            self.round_trips.rto = Time(self.config.connect_timeout.0 << doublings);
             self.sending.syns_left -= 1;
             if self.sending.syns_left == self.config.connect_count - 1 {
                 self.round_trips.on_syn_sent(seq, self.tcb.now);
@@ -494,10 +512,18 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// What may be in flight: the peer's window is one of bytes.
+    #[inline(always)]
+    pub(super) fn window(&self) -> u32 {
+        let Sending { window, scoreboard, .. } = &self.sending;
+        let padding = if P::COUNTS_SEGMENTS { scoreboard.padding() } else { 0 };
+        window.saturating_add(padding).min(self.tcb.cwnd)
+    }
+
     /// What cwnd and the peer's window leave.
     #[inline]
     pub(super) fn available_window(&mut self) -> u32 {
-        let window = self.sending.window.min(self.tcb.cwnd);
+        let window = self.window();
         if self.config.fack && self.agreed.sack && window >= self.tcb.ssthresh {
             return window.saturating_sub(self.beyond_forward_ack());
         }

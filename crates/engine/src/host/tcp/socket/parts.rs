@@ -83,16 +83,22 @@ struct Followers<'a, P: Profile> {
 
 impl<P: Profile> Deliveries for Followers<'_, P> {
     #[inline(always)]
-    fn on_delivered(&mut self, now: Time, segment: &mut Segment, rate: Option<&SentRate>) {
+    fn on_delivered(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        bytes: u32,
+        rate: Option<&SentRate>,
+    ) {
         if let Some(times) = &mut self.times
             && P::Rtt::OF_DELIVERIES
         {
             times.on_delivered(segment);
         }
         self.loss.on_delivered(now, segment);
-        let Segment { len, last_sent, is_repeated, .. } = *segment;
+        let Segment { last_sent, is_repeated, .. } = *segment;
         if std::mem::take(&mut segment.counts) {
-            self.rate.on_delivered(now, len, last_sent, is_repeated, rate);
+            self.rate.on_delivered(now, bytes, last_sent, is_repeated, rate);
         }
     }
 }
@@ -107,6 +113,9 @@ impl<P: Profile> Sending<P> {
             Scoreboard::new(config.send_buffer, config.segment_size, config.changes);
         if rate.is_sampling() {
             scoreboard.remember_rates();
+        }
+        if P::COUNTS_SEGMENTS {
+            scoreboard.count_segments();
         }
         Sending {
             scoreboard,

@@ -155,6 +155,11 @@ impl<R: RttEstimation> RoundTrips<R> {
         self.push(Sent { seq, len: 0, time, retransmitted: false });
     }
 
+    /// When it was, until it is acknowledged.
+    pub(super) fn syn_sent(&self) -> Option<Time> {
+        self.history.first().map(|syn| syn.time)
+    }
+
     /// Where deliveries give the samples, the history has the SYN alone.
     fn mark_syn(&mut self) {
         if let Some(syn) = self.history.get_mut(0) {

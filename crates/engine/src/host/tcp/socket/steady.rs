@@ -140,7 +140,7 @@ impl<P: Profile> Socket<P> {
             return false;
         }
         loop {
-            let window = self.sending.window.min(self.tcb.cwnd);
+            let window = self.window();
             let room = window.saturating_sub(self.publish_pipe());
             let (size, unsent) = (self.tcb.segment_size, self.sending.scoreboard.unsent());
             let is_full = room == 0 || (room < size && unsent > room);
@@ -168,7 +168,9 @@ impl<P: Profile> Socket<P> {
     /// Evaluates and publishes it: where nothing is marked, what was sent is on its way.
     #[inline(always)]
     fn publish_pipe(&mut self) -> u32 {
-        self.tcb.bytes_in_flight = self.sending.scoreboard.sent_size();
+        let scoreboard = &self.sending.scoreboard;
+        self.tcb.bytes_in_flight =
+            if P::COUNTS_SEGMENTS { scoreboard.outstanding() } else { scoreboard.sent_size() };
         self.tcb.bytes_in_flight
     }
 

@@ -24,7 +24,7 @@ const TEN_SENT: &str = "
 ";
 
 /// Of the ten the first is lost, and retransmitted.
-const RECOVERING: &str = "
+pub(super) const RECOVERING: &str = "
     110 < . 1 ack 1 sack 1001:2001
     110 > . 10001:11001 ack 1
     111 < . 1 ack 1 sack 1001:3001

@@ -8,6 +8,7 @@ mod ecn_option;
 mod handshake;
 mod linux;
 mod linux_marks;
+mod linux_segments;
 mod loss;
 mod ns3_calls;
 mod ns3_suites;
