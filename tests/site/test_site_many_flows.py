@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from site_browser import Browser
 from site_built import built
 from site_html import inflated, inflated_script, parse
 
@@ -104,3 +105,43 @@ def test_flows_with_a_bottleneck_each_fit_into_the_room(room: packed.Room) -> No
     assert len(said) < room.size
     columns = dict(kept["columns"])
     assert len(columns["utilisation"]) == len(kept["links"]) <= len(kept["flows"]) < 128
+
+
+@pytest.mark.parametrize("room", packed.rooms(is_small=False) + packed.rooms(is_small=True))
+def test_fewer_flows_are_kept_before_quantities_are_left_out(
+    run: tuple[Result, Path], room: packed.Room
+) -> None:
+    result, _ = run
+    series = drawing.series_of(result)
+    assert series is not None
+    kept = inflated_script(drawing.data(result, series, room))
+    there = dict(kept["columns"])
+    # What is neither there nor said to be left out has no values.
+    assert ("cwnd" in there) != ("cwnd" in kept["left_out"])
+    assert not {"throughput", "srtt"} & set(kept["left_out"])
+    if room.size >= packed.SMALL.size:
+        assert {"cwnd", "in_flight"} <= there.keys()
+        assert kept["left_out"] == []
+    assert not (kept["left_out"] and len(kept["flows"]) > 2)
+
+
+@pytest.mark.browser
+def test_a_page_says_how_many_flows_it_draws_and_what_it_left_out(
+    browser: Browser, run: tuple[Result, Path]
+) -> None:
+    result, folder = run
+    browser.open(folder / "index.html")
+    browser.wait_for("globalThis.ccperf?.page?.plots.size === 5")
+    caption = 'document.querySelector("#figure-window figcaption").textContent'
+    drawn = browser.evaluate("[...ccperf.page.runs.values()][0].flows.length")
+    assert f"{drawn} of {FLOWS} flows are drawn here" in browser.evaluate(caption)
+    assert f"ccperf plot {result.id} --figure window" in browser.evaluate(caption)
+    browser.evaluate(
+        """(() => {
+          const [run] = ccperf.page.runs.values(), { cwnd, ...columns } = run.columns;
+          ccperf.page.show({ ...run, columns, leftOut: ["cwnd"] });
+        })()"""
+    )
+    assert "left out of this page for room: cwnd" in browser.evaluate(caption)
+    shown = browser.evaluate('document.getElementById("figure-window").textContent')
+    assert "no values" not in shown

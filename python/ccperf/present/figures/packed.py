@@ -30,8 +30,10 @@ _DIGITS = np.frombuffer(
 _LEAST_BUCKETS = 12
 #: What distributions and operating points are made of; kept even where no flow has a value.
 _ALWAYS = ("throughput", "srtt")
-#: What is left out first where there is little room; figures then lack it.
-_DISPENSABLE = ("in_flight", "retransmissions", "rtos", "ssthresh", "marks", "cwnd")
+#: Fewer flows than these show no longer how flows share: rather, quantities are left out.
+_FEW_FLOWS = 2
+#: What is left out first where a few flows have no room; pages say so in its place.
+_DISPENSABLE = ("ssthresh", "retransmissions", "rtos", "marks", "in_flight", "cwnd")
 #: Characters around the digits of a series, around a flow, and around all.
 _AROUND_SERIES = 8
 _AROUND_FLOW = 34
@@ -72,10 +74,10 @@ def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, 
     """Return the series of a run as plain values; `algorithms` has one for each flow.
 
     With more flows than can be told apart in that room, a few are kept, spread over all, and of the
-    bottlenecks those that they have.
+    bottlenecks those that they have. Quantities are left out only where a few flows are too many.
     """
     count = flows.time.size
-    chosen, kept = _fitting(flows, room)
+    chosen, kept, left_out = _fitting(flows, room)
     width = _width(kept, len(chosen), count, room)
     shown = bottlenecks(flows)
     return {
@@ -85,6 +87,7 @@ def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, 
         "width": width,
         "digits": room.digits,
         "all": len(flows.names),
+        "left_out": left_out,
         "flows": [[flows.names[index], algorithms[index]] for index in chosen],
         "links": [flows.links.names[shown[place]] for place in _links_of(flows, chosen)],
         "columns": [
@@ -95,13 +98,17 @@ def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, 
     }
 
 
-def _fitting(flows: FlowSeries, room: Room) -> tuple[list[int], dict[str, Floats]]:
-    """Return which flows are kept, and their series that have something to show and fit."""
+def _fitting(flows: FlowSeries, room: Room) -> tuple[list[int], dict[str, Floats], list[str]]:
+    """Return which flows are kept, their series that have something to show and fit, and the names
+    of those that do not fit."""
     values = columns(flows)
     best = {f"optimum_{name}": one[:, None] for name, one in optima(flows).items()}
     of_flows = {name for name, quantity in QUANTITIES.items() if quantity.of == "flow"}
     count = len(flows.names)
-    dispensable = list(_DISPENSABLE)
+    dispensable = [
+        name for name in _DISPENSABLE if name in values and not _is_empty(name, values[name])
+    ]
+    left_out: list[str] = []
     most = count
     while True:
         chosen = sorted({round(place) for place in np.linspace(0, count - 1, most).tolist()})
@@ -117,12 +124,13 @@ def _fitting(flows: FlowSeries, room: Room) -> tuple[list[int], dict[str, Floats
         }
         least = 2 * _LEAST_BUCKETS * room.digits * _points(kept)
         if least + _around(kept, len(chosen), room) <= room.size or most == 1:
-            return chosen, kept
-        if dispensable:
-            values.pop(dispensable.pop(0), None)
+            return chosen, kept, left_out
+        if most <= _FEW_FLOWS and dispensable:
+            left_out.append(dispensable.pop(0))
+            del values[left_out[-1]]
+            best.pop(f"optimum_{left_out[-1]}", None)
         else:
-            most = min(MANY_FLOWS, most // 2) if most > MANY_FLOWS else most - 1
-            dispensable.clear()
+            most = MANY_FLOWS if most > MANY_FLOWS else most - 1
 
 
 def _links_of(flows: FlowSeries, chosen: list[int]) -> list[int]:

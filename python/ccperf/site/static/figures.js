@@ -48,6 +48,17 @@ globalThis.ccperf ??= {};
     return { subjects, offsets };
   };
 
+  // What a page has no room for of runs, and which command draws it: a sentence for each.
+  const lacking = (runs, figure, names = []) => runs.flatMap((run) => {
+    const lost = names.filter((name) => run.leftOut?.includes(name));
+    const parts = [
+      ...(run.flows.length < run.all ? [`${run.flows.length} of ${run.all} flows are drawn here`] : []),
+      ...(lost.length ? [`left out of this page for room: ${lost.map((name) => ccperf.layout.quantities[name].label).join(", ")}`] : []),
+    ];
+    if (!parts.length) return [];
+    return `${runs.length > 1 ? `${run.name}: ` : ""}${parts.join("; ")} (all: ccperf plot ${run.id} --figure ${figure}).`;
+  });
+
   const timeline = (layout, runs) => {
     const quantities = ccperf.layout.quantities;
     const { of } = quantities[layout.strips[0].quantity];
@@ -90,7 +101,8 @@ globalThis.ccperf ??= {};
           });
         }));
       });
-      return { x, y: { label, unit, lower, upper: null }, series, lines: [] };
+      const empty = runs.some((run) => run.leftOut?.includes(quantity)) ? "left out of this page for room" : "";
+      return { x, y: { label, unit, lower, upper: null }, series, lines: [], empty };
     });
     if (layout.states && runs.some((run) => run.states)) {
       const series = runs.flatMap((run, r) => (run.states ?? []).map((steps, i) => ({
@@ -99,8 +111,10 @@ globalThis.ccperf ??= {};
       panels.push({ x, y: ccperf.layout.states, series, lines: [] });
     }
     const labels = { optimum: "optimum, equal shares", mean: "mean of the flows" };
+    const names = layout.strips.flatMap(({ quantity, dashed, ticks }) => [quantity, ...dashed, ...ticks]);
+    const caption = [layout.caption, ...(of === "flow" ? lacking(runs, layout.name, names) : [])].join(" ");
     return {
-      name: layout.name, title: layout.title, caption: layout.caption, panels, subjects,
+      name: layout.name, title: layout.title, caption, panels, subjects,
       roles: [...roles].map((role) => [role, labels[role]]), beside: false, isTime: true,
       alt: `${layout.title} over time: ${panels.map((p) => p.y.label).join(", ")}.`,
     };
@@ -127,7 +141,10 @@ globalThis.ccperf ??= {};
     }
     return {
       name: "operating_point", title: "Mean operating point plane",
-      caption: "Mean throughput against mean smoothed RTT, one point a flow: up and left is better.",
+      caption: [
+        "Mean throughput against mean smoothed RTT, one point a flow: up and left is better.",
+        ...lacking(runs, "operating_point"),
+      ].join(" "),
       alt: "Scatter plot of mean throughput in Mbps against mean smoothed round-trip time in ms.",
       panels: [{
         x: { label: "Mean sRTT", unit: "ms", lower: null, upper: null },
@@ -156,7 +173,10 @@ globalThis.ccperf ??= {};
     };
     return {
       name: "distribution", title: "Distribution of the operating point",
-      caption: "A point (v, p) says that the share p of the samples is at most v.",
+      caption: [
+        "A point (v, p) says that the share p of the samples is at most v.",
+        ...lacking(runs, "distribution"),
+      ].join(" "),
       alt: "Empirical distribution functions of throughput in Mbps and smoothed RTT in ms.",
       panels: [panel("throughput"), panel("srtt")], subjects, roles: [], beside: true, isDistribution: true,
     };

@@ -361,7 +361,7 @@ globalThis.ccperf ??= {};
         }
       }
       if (!drawn) {
-        text(panel.series.length ? "nothing to show here" : "no values", left + width / 2, top + height / 2, "middle");
+        text(panel.series.length ? "nothing to show here" : panel.empty || "no values", left + width / 2, top + height / 2, "middle");
       }
       const cursor = make("g", { class: "cursor" });
       svg.append(cursor);

@@ -33,7 +33,11 @@ globalThis.ccperf ??= {};
     const figures = runs.size ? ccperf.figuresOf(named()) : [];
     for (const figure of figures) {
       const plot = plots.get(figure.name);
-      if (plot) { plot.update(figure); continue; }
+      if (plot) {
+        plot.update(figure);
+        document.querySelector(`#figure-${figure.name} figcaption`).lastChild.textContent = figure.caption;
+        continue;
+      }
       const box = document.createElement("figure");
       const area = document.createElement("div");
       const caption = document.createElement("figcaption");
