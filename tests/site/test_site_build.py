@@ -96,6 +96,7 @@ def test_a_new_run_rewrites_only_what_mentions_it(small: Path, tmp_path: Path) -
     }
     page = f"runs/{run(1).id}"
     assert changed == {
+        ".ccperf-site",  # names the new file
         "index.html",
         "index.js",
         "fronts/cc-.js",
@@ -263,6 +264,37 @@ def test_a_folder_of_other_files_is_left_alone(small: Path, tmp_path: Path) -> N
     with pytest.raises(UsageError, match="holds files but no ccperf site"):
         site.build([small], folder)
     assert contents(folder) == {"thesis.tex": b"years of work"}
+
+
+def test_what_others_put_into_the_folder_stays(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    site.build([small], folder)
+    page = folder / "runs" / run(1).id
+    others = [folder / "CNAME", folder / ".git" / "HEAD", page / "notes.txt"]
+    for other in others:
+        other.parent.mkdir(exist_ok=True)
+        other.write_text("mine")
+    (folder / "linked").symlink_to(tmp_path)
+    half = folder / f".new-{os.getpid()}.index.html"  # of a build that was killed
+    half.write_text("<p>")
+    with Store(small, "a") as store:
+        for seed in (1, 2):
+            store.delete(run(seed).id)
+    assert site.build([small], folder).removed > 5
+    assert [other.read_text() for other in others] == ["mine"] * 3
+    assert (folder / "linked").is_symlink()
+    assert [path.name for path in page.iterdir()] == ["notes.txt"]
+    assert not half.exists()
+
+
+def test_names_that_lead_out_of_the_folder_remove_nothing(small: Path, tmp_path: Path) -> None:
+    site.build([small], tmp_path / "site")
+    (tmp_path / "kept.txt").write_text("mine")
+    (tmp_path / "site" / "out").symlink_to(tmp_path)
+    with (tmp_path / "site" / ".ccperf-site").open("a") as marker:
+        marker.write(f"../kept.txt\n{tmp_path}/kept.txt\nout/kept.txt\nruns\n")
+    site.build([small], tmp_path / "site")
+    assert (tmp_path / "kept.txt").exists()
 
 
 def test_a_folder_whose_note_a_killed_build_did_not_finish_gets_it(

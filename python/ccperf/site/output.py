@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from ccperf.base.outputs import whole
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 #: A file of a site: its name, and what is in it.
 File: TypeAlias = "tuple[str, str | bytes]"
-#: Marks a folder as one that a site may be written to.
+#: Marks a folder as one that a site may be written to, and has the names of the site's files. What
+#: is not named there is someone else's (`CNAME`, `.git`) and stays.
 MARKER = ".ccperf-site"
-_NOTE = b"This folder is written by `ccperf site build`; what is not of the site is removed.\n"
+_NOTE = "The files that `ccperf site build` wrote here; it removes no others."
 
 
 class Output:
@@ -44,8 +45,13 @@ class Output:
             if not marker.exists() and any(folder.iterdir()):
                 raise UsageError(str(folder), "holds files but no ccperf site; name another folder")
             # Its name marks the folder; the text may be missing where a build was killed.
-            if not marker.exists() or marker.read_bytes() != _NOTE:
-                marker.write_bytes(_NOTE)
+            text = marker.read_text(encoding="utf-8") if marker.exists() else ""
+            note, *names = text.splitlines() or [""]
+            if note != _NOTE:
+                marker.write_text(f"{_NOTE}\n", encoding="utf-8")
+                names = []
+            #: The files that this build and earlier ones wrote.
+            self._known = {name for name in names if _is_inside(name)}
 
     def path(self, name: str) -> Path:
         """Return the path of a file of the site, which then is not removed.
@@ -57,12 +63,9 @@ class Output:
 
     def _claim(self, name: str) -> None:
         # Of thousands of files that stay as they are, so without paths, which take their time.
-        parts = name.split("/")
-        if not parts[-1] or parts[-1] == MARKER or ".." in parts:
-            raise ValueError(f"`{name}` is no file of a site")
-        if not parts[0] or os.path.isabs(name):
-            raise ValueError(f"`{name}` is not in the site's folder")
-        self._files.add(os.path.join(self._root, *parts))
+        if not _is_inside(name):
+            raise ValueError(f"`{name}` is no file in the site's folder")
+        self._files.add(name)
 
     def keep(self, files: Sequence[tuple[str, int, int]]) -> bool:
         """Keep files as an earlier build has left them; False if one is missing or was touched.
@@ -92,6 +95,11 @@ class Output:
             if path.is_file() and path.read_bytes() == data:
                 self.unchanged += 1
                 return
+            if name not in self._known:
+                # Before the file, so that one of a build which is killed is known as well.
+                with (self.folder / MARKER).open("a", encoding="utf-8") as marker:
+                    marker.write(f"{name}\n")
+                self._known.add(name)
             if path.parent not in self._folders:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._folders.add(path.parent)
@@ -102,19 +110,42 @@ class Output:
     def finish(self) -> None:
         """Remove what an earlier build wrote and this one did not."""
         with _writing(self.folder):
-            for folder, folders, names in os.walk(self.folder, topdown=False):
-                links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-                kept = False
-                for name in (*names, *links):
-                    path = os.path.join(folder, name)
-                    own = folder == str(self.folder) and name == MARKER
-                    if path in self._files or own:
-                        kept = True
-                        continue
-                    os.unlink(path)
-                    self.removed += 1
-                if not kept and folder != str(self.folder) and not os.listdir(folder):
-                    os.rmdir(folder)
+            for name in sorted(self._known - self._files):
+                self._remove(name)
+            self._remove_drafts()
+            text = "".join(f"{name}\n" for name in (_NOTE, *sorted(self._files)))
+            marker = self.folder / MARKER
+            if marker.read_text(encoding="utf-8") != text:
+                with whole(marker) as draft:
+                    draft.write_text(text, encoding="utf-8")
+
+    def _remove(self, name: str) -> None:
+        path = self.folder / name
+        folders = [each for each in path.parents if each.is_relative_to(self.folder)]
+        # A link leads to what is not the site's.
+        if any(folder.is_symlink() for folder in folders[:-1]):
+            return
+        with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            path.unlink()
+            self.removed += 1
+        for folder in folders[:-1]:
+            if not folder.is_dir() or any(folder.iterdir()):
+                break
+            folder.rmdir()
+
+    def _remove_drafts(self) -> None:
+        """Remove the half of a file that a build which was killed may have left."""
+        for folder in {os.path.dirname(name) for name in self._files}:
+            for draft in (self.folder / folder).glob(".new-*"):
+                _, _, name = draft.name.removeprefix(".new-").partition(".")
+                if (f"{folder}/{name}" if folder else name) in self._known | {MARKER}:
+                    draft.unlink()
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a name is that of a file in the site's folder."""
+    parts = name.split("/")
+    return all(parts) and ".." not in parts and parts[-1] != MARKER and not os.path.isabs(name)
 
 
 @contextmanager
