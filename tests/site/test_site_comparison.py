@@ -193,7 +193,9 @@ def test_the_front_page_has_a_cell_for_every_algorithm_and_experiment(
         assert sorted(heads) == sorted(scores.algorithms)
         rows = table.named("tbody")[0].named("tr")
         groups = scores.groups_with(criteria[name])
-        assert [row.named("th")[0].text for row in rows] == [group.title for group in groups]
+        assert [row.named("th")[0].one("a").text for row in rows] == [
+            group.title for group in groups
+        ]
         for row, group in zip(rows, groups, strict=True):
             assert (
                 f"metric={criteria[name].metric_of(group)}" in row.named("a")[0].attributes["href"]
@@ -554,4 +556,64 @@ def test_factors_over_what_draws_are_those_of_all_its_seeds(tmp_path: Path) -> N
     assert of["TcpCubic"][0][bbr] == [
         pytest.approx(srtt.size.mean, rel=1e-5),
         pytest.approx(srtt.differences[0].half_width, rel=1e-5),
+    ]
+
+
+@pytest.fixture(scope="module")
+def ragged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of two algorithms at four points, and of a third at one of them."""
+    folder = tmp_path_factory.mktemp("ragged")
+    line = ["run", "aqm", "--qdisc", "codel,fifo", "--stop-time", "2s", "--db", f"{folder}/a.db"]
+    assert invoke([*line, "--cc", "cubic,newreno", "--k", "1,2"]) == 0
+    assert invoke([*line[:3], "codel", *line[4:], "--cc", "vegas", "--k", "1"]) == 0
+    site.build([folder / "a.db"], folder / "site")
+    return folder / "site"
+
+
+def test_value_and_factor_of_a_cell_are_of_the_same_points(ragged: Path) -> None:
+    table = parse(ragged / "index.html").named("table")[0]
+    (row,) = table.one("tbody").named("tr")
+    said = {}
+    for cell, name in zip(row.named("td"), table.one("thead").named("th")[1:], strict=True):
+        value, ends = (
+            re.match(r"([\d.]+) %.*?, (\d) of \d point", cell.attributes["title"]),
+            re.search(r"([\d.]+) → ([\d.]+) %, (\d) point", cell.attributes["title"]),
+        )
+        assert value
+        said[name.text.strip()] = (value[1], value[2], cell.text)
+        if ends:
+            assert (value[1], value[2]) == (ends[2], ends[3])
+    values = {name: (points, text) for name, (_, points, text) in said.items()}
+    assert [points for points, _ in values.values()] == ["4", "4", "1"]
+    assert ["at 1 of 4" in text for _, text in values.values()] == [False, False, True]
+
+
+@pytest.mark.browser
+def test_a_narrow_front_page_shows_values_beside_factors(browser: Browser, ragged: Path) -> None:
+    browser.size(400, 900)
+    try:
+        browser.open(ragged / "index.html")
+        sizes = browser.evaluate(
+            """[...document.querySelectorAll("table.matrix td:has(b)")].map((td) =>
+                 parseFloat(getComputedStyle(td).fontSize))"""
+        )
+        assert sizes
+        assert min(sizes) >= 9
+        assert browser.evaluate("document.documentElement.scrollWidth") <= 400
+    finally:
+        browser.size(1200, 900)
+
+
+def test_a_score_by_another_metric_than_its_column_s_says_which(tmp_path: Path) -> None:
+    line = ["run", "incast", "--cc", "newreno", "--n", "8", "--size", "20kB", "--stop-time", "1s"]
+    assert invoke([*line, "--db", f"{tmp_path}/a.db"]) == 0
+    assert invoke(["run", "aqm", "--k", "1", "--stop-time", "1s", "--db", f"{tmp_path}/a.db"]) == 0
+    site.build([tmp_path / "a.db"], tmp_path / "site")
+    page = parse(tmp_path / "site" / "algorithms" / "TcpNewReno.html")
+    (table,) = (t for t in page.named("table") if "scores" in t.attributes.get("class", ""))
+    titles = [head.text.strip() for head in table.one("thead").named("th")]
+    row = next(row for row in table.named("tr") if "Incast" in row.text)
+    cell = [*row.named("th"), *row.named("td")][titles.index("Loss")]
+    assert [link.attributes["href"] for link in cell.named("a")] == [
+        "../metrics.html#total_timeouts_l4"
     ]

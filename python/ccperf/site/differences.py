@@ -42,6 +42,11 @@ class DifferenceCell:
     kind: str = ""
     order: str = ""
     title: str = ""
+    #: The means of the baseline and of the side that it is the difference of, over how many points
+    #: and seeds; no points without a comparison.
+    means: tuple[float, float] = (0.0, 0.0)
+    points: int = 0
+    seeds: int = 0
 
 
 def differences(
@@ -82,4 +87,7 @@ def difference_cell(row: Row | None) -> DifferenceCell:
         {True: "good", False: "bad", None: _KINDS.get(said.word, "")}[said.is_better],
         "" if size.mean is None else f"{size.mean:.6g}",
         title,
+        row.means,
+        row.points if size.mean is None else row.points - size.zeros,
+        row.seeds,
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from ccperf.evidence.summary import Summary
 from ccperf.runs.metrics import metric_named
 from ccperf.site import small
 from ccperf.site.differences import DifferenceCell, differences
@@ -52,6 +54,8 @@ class Value:
     difference: DifferenceCell | None
     #: Points at which what it measures never came, with some seed.
     never: int = 0
+    #: Points of the algorithm that has most there.
+    most: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +133,23 @@ class Overview:
     def values(self, base: str, criterion: Criterion, group: Group) -> list[Value]:
         """Return the cells of an experiment's row, of each algorithm."""
         against = self._against(base)
+        cells = {name: against[name][group.name][criterion.name] for name in against}
+        widest = max(cells.values(), key=lambda cell: cell.points, default=DifferenceCell())
+        scores = {
+            name: score
+            for name in self.algorithms
+            if (score := self.scores.get(group.name, criterion.name, name))
+        }
+        most = max((score.of for score in scores.values()), default=0)
         return [
             Value(
-                self.scores.get(group.name, criterion.name, name),
-                _said(against[name][group.name][criterion.name]) if name in against else None,
+                _over_points(
+                    scores.get(name),
+                    *((widest, 0) if name == base else (cells.get(name, DifferenceCell()), 1)),
+                ),
+                _said(cells[name]) if name in cells else None,
                 self.scores.never(group.name, criterion.name, name),
+                most,
             )
             for name in self.columns(criterion)
         ]
@@ -186,6 +202,18 @@ class Overview:
         several = (name for name, values in view.axes.items() if len(values) > 1)
         where = ", ".join(f"{name} = {view.at[name]}" for name in several)
         return Multiple(group.title, self.href(group, names[1], view.at), Markup(drawing), where)
+
+
+def _over_points(score: Score | None, cell: DifferenceCell, side: int) -> Score | None:
+    """Return a score over the points of a difference, where it is over others: a value and a
+    factor in one cell are of the same.
+
+    The baseline's is over those of the difference that has most.
+    """
+    mean = cell.means[side]
+    if score is None or not cell.points or math.isclose(score.summary.mean, mean, rel_tol=1e-9):
+        return score
+    return replace(score, summary=Summary(cell.seeds, mean, None, None), points=cell.points)
 
 
 def _said(cell: DifferenceCell) -> DifferenceCell | None:
