@@ -81,6 +81,48 @@ def test_processes_stay_for_the_next_campaign_of_a_command() -> None:
     assert not alive
 
 
+def test_a_display_that_breaks_does_not_hand_its_run_to_the_next_job() -> None:
+    """Its process has made the run of the first job, which nobody has read."""
+
+    def break_once(_: str, fraction: float) -> None:
+        if fraction > 0 and not broken:
+            broken.append(True)
+            raise RuntimeError("a display")
+
+    broken: list[bool] = []
+    with Processes() as kept:
+        executor = LocalExecutor(NATIVE, 2, break_once, processes=kept)
+        executor._threads._max_workers = 1
+        first, second = (job(point) for point in points(2, "20s"))
+        try:
+            with pytest.raises(RuntimeError, match="a display"):
+                executor.submit(first).result()
+            assert executor.submit(second).result().id == second.id
+        finally:
+            executor.close()
+
+
+def test_an_answer_for_another_run_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (job(point) for point in points(2))
+    process = Process()
+    try:
+        packed = process.make(other, lambda _: None)
+        monkeypatch.setattr(process, "_answer", lambda: packed)
+        with pytest.raises(Died, match=f"another run, {other.id}"):
+            process.make(one, lambda _: None)
+    finally:
+        process.kill()
+
+
+def test_a_process_that_was_killed_before_its_job_has_died() -> None:
+    """As when a campaign ends between a thread's look and its job."""
+    process = Process()
+    process.kill()
+    (point,) = points(1)
+    with pytest.raises(Died):
+        process.make(job(point), lambda _: None)
+
+
 def test_a_run_that_ends_its_process_twice_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def die(_: Process, *__: object) -> None:
         raise Died("the process that made it ended with status -11")

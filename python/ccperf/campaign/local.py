@@ -113,16 +113,23 @@ class LocalExecutor:
     def _made_by_process(
         self, kept: Processes, job: Job, advance: Callable[[float], None]
     ) -> PackedRun:
+        from ccperf.campaign.outcome import Failed
+
         process: Process | None = getattr(self._own, "process", None)
         if process is None:
             process = self._own.process = kept.take()
             self._processes.append(process)
         try:
-            return process.make(job, advance)
-        except Died:
+            outcome = process.make(job, advance)
+        except BaseException:
+            # The next run must not read what is left of this one.
             self._own.process = None
             self._processes.remove(process)
+            process.kill()
             raise
+        if isinstance(outcome, Failed):
+            raise outcome.error()
+        return outcome
 
     def stop(self) -> None:
         """End the runs under way: those of processes now, others at their next progress."""

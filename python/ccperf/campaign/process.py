@@ -12,14 +12,16 @@ import os
 import pickle
 import signal
 import sys
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from ccperf.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ccperf.campaign.job import Job
+    from ccperf.campaign.outcome import Failed
     from ccperf.store.packing import PackedRun
 
 
@@ -46,30 +48,42 @@ class Process:
             start_new_session=True,
         )
 
-    def make(self, job: Job, progress: Callable[[float], None]) -> PackedRun:
-        """Make a run.
+    def make(self, job: Job, progress: Callable[[float], None]) -> PackedRun | Failed:
+        """Make a run; what it raises is an outcome, too.
 
-        Raises :class:`Died`, and whatever the run raised.
+        After :class:`Died`, or whatever `progress` raises, answers are left that nobody has read:
+        such a process is of no more use, and has to be killed.
         """
-        from ccperf.campaign.outcome import Failed
-
-        try:
+        with self._while_alive():
             _send(self._input, job)
-            while isinstance(answer := pickle.load(self._output), float):
-                progress(answer)
-        except (EOFError, OSError, pickle.UnpicklingError) as error:
+        while isinstance(answer := self._answer(), float):
+            progress(answer)
+        outcome: PackedRun | Failed = answer
+        made = getattr(outcome, "id", job.id)
+        if made != job.id:
+            raise Died(f"the process that made it answered with another run, {made}")
+        return outcome
+
+    def _answer(self) -> Any:
+        with self._while_alive():
+            return pickle.load(self._output)
+
+    @contextmanager
+    def _while_alive(self) -> Iterator[None]:
+        try:
+            yield
+        # ValueError: somebody has killed it, and closed its files.
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+            self._process.kill()
             status = self._process.wait()
             raise Died(f"the process that made it ended with status {status}") from error
-        if isinstance(answer, Failed):
-            raise answer.error()
-        made: PackedRun = answer
-        return made
 
     def kill(self) -> None:
         """End it, whatever it does."""
         self._process.kill()
         self._process.wait()
-        self._input.close()
+        with suppress(OSError):  # what was not read
+            self._input.close()
         self._output.close()
 
     @property
