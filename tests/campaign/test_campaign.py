@@ -116,6 +116,16 @@ def test_a_failing_run_is_reported_and_the_others_go_on(path: Path) -> None:
     assert len(again.made) == 2
 
 
+def test_another_point_of_a_run_that_was_not_begun_is_skipped_as_that_is(path: Path) -> None:
+    backend = ScriptedBackend(failing_seeds=frozenset(range(40)))
+    again = Point(small_scenario(seed=39), "aqm", {"seed": "39", "again": "1"})
+    with Store(path, "a") as store:
+        one_by_one = iter([*points(range(40)), again])
+        report = campaign.run(one_by_one, store, backend, jobs=1, count=41)
+    assert len(report.failures) + report.skipped == 40
+    assert report.skipped > 0
+
+
 def test_points_that_are_the_same_run_share_it(path: Path) -> None:
     backend = ScriptedBackend()
     same = [

@@ -231,7 +231,7 @@ class _Coordinator:
         self._failures: dict[str, Failure] = {}
         #: Whether no further run is to be handed in; points are still counted.
         self._has_given_up = False
-        self._not_begun = 0
+        self._not_begun: set[str] = set()
         #: The run that is made twice, its second future, and the contents that came of both.
         self._twice: tuple[str, Future[PackedRun], Point] | None = None
         self._contents: set[str] = set()
@@ -265,7 +265,7 @@ class _Coordinator:
         report.made.sort(key=self._places.__getitem__)
         failed = sorted(self._failures, key=self._places.__getitem__)
         report.failures = [self._failures[run_id] for run_id in failed]
-        unfinished = self._not_begun + len(self._wanted)
+        unfinished = len(self._not_begun) + len(self._wanted)
         if self._stop.is_set() and unfinished:
             report.interrupted = True
         elif not report.changed:
@@ -274,7 +274,7 @@ class _Coordinator:
     def _make(self, missing: Iterator[_Wanted]) -> None:
         for wanted in self._claimed(missing):
             if self._has_given_up:
-                self._not_begun += 1
+                self._not_begun.add(wanted.identity.id)
                 self._wanted.pop(wanted.identity.id, None)
                 continue
             job = Job.of(wanted.points[0], wanted.identity, self._backend)
@@ -299,7 +299,7 @@ class _Coordinator:
             if identity.id in self._places:
                 if wanted := self._wanted.get(identity.id):
                     wanted.points.append(point)
-                elif identity.id not in self._failures:
+                elif identity.id not in self._failures and identity.id not in self._not_begun:
                     _add_points(self._store, identity.id, [point])
                 continue
             self._places[identity.id] = len(self._places)
