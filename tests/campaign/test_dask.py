@@ -104,16 +104,21 @@ class Unreachable:
         return 1 if self.when != "looking for workers" else self.result()
 
     def submit(self, *_: object, **__: object) -> Unreachable:
-        return Unreachable(self.when) if self.when == "waiting for a result" else self.result()
+        is_late = self.when in ("asking to be told", "waiting for a result")
+        return Unreachable(self.when) if is_late else self.result()
 
     def add_done_callback(self, done: Callable[[Unreachable], None]) -> None:
+        if self.when == "asking to be told":
+            self.result()
         threading.Thread(target=done, args=[self]).start()
 
     def result(self) -> NoReturn:
         raise CommClosedError("reset by peer")
 
 
-@pytest.mark.parametrize("when", ["looking for workers", "submitting", "waiting for a result"])
+@pytest.mark.parametrize(
+    "when", ["looking for workers", "submitting", "asking to be told", "waiting for a result"]
+)
 def test_a_connection_that_breaks_ends_every_run_with_the_same_words(when: str) -> None:
     cluster: Any = Unreachable(when)
     executor = DaskExecutor(cluster)

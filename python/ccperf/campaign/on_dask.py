@@ -294,10 +294,11 @@ class DaskExecutor:
                     task = self._cluster.client.submit(
                         _perform, jobs, self._cluster.software, pure=False
                     )
+                    task.add_done_callback(self._collect)
+                    # Not before: runs that wait are given an error when the connection is lost.
                     for _ in batch:
                         self._waiting.popleft()
                     self._tasks[task.key] = (task, batch)
-                    task.add_done_callback(self._collect)
         except Exception as error:  # a lost connection shows as one of many kinds
             self._abandon(self._gone(error))
 
