@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 from ccperf.runs.backends import get, sandbox
 from ccperf.runs.recording import RecordingError
 from user_code.test_misbehaviour import AT, fails, python_class
-from user_scenarios import scenario
+from user_scenarios import ROOT, environment, scenario
 
 TABLE = "os.mkdir(f'{sys.argv[2]}/tables'); "
 RESULT = TABLE + "there = f'{sys.argv[2]}/tables/flows.parquet'; "
@@ -63,6 +65,24 @@ def test_results_that_cannot_be_read_in_the_time_of_the_run_are_given_up(
         assert folder.read("error.json", 100) == bytes(100)
         (folder.path / "error.json").write_bytes(large := os.urandom(2 * sandbox._PIECE + 1))
         assert folder.read("error.json", len(large)) == large
+
+
+def test_who_has_a_thousand_files_open_runs_user_code() -> None:
+    script = (
+        "import os, resource\n"
+        "_, most = resource.getrlimit(resource.RLIMIT_NOFILE)\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, most), most))\n"
+        "files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]\n"
+        f"import sys; sys.path.insert(0, {str(ROOT / 'tests')!r})\n"
+        "import ccperf\n"
+        "from user_scenarios import EXAMPLES, scenario\n"
+        "own = f'{EXAMPLES}/python/mycca.py:MyCca'\n"
+        "print(ccperf.simulate(scenario(own, stop_time='2s')).id)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment()
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.usefixtures("short_limit")

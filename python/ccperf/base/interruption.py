@@ -81,7 +81,9 @@ def _wait(readable: int) -> None:
 
 def _next(readable: int, timeout_s: float | None) -> bool:
     """Whether one came within so many seconds (None: wait for it)."""
-    while select.select([readable], [], [], timeout_s)[0]:
+    ready = select.poll()  # `select` takes no file from 1024 on
+    ready.register(readable, select.POLLIN)
+    while ready.poll(None if timeout_s is None else 1000 * timeout_s):
         if os.read(readable, 1)[0] in (signal.SIGINT, signal.SIGTERM):
             return True
     return False

@@ -52,9 +52,12 @@ class Keeper:
             _become_child(self._woken, self._wake)
             work()
             os._exit(0)
+        ready = select.poll()  # `select` takes no file from 1024 on
+        ready.register(stop, select.POLLIN)
+        ready.register(self._woken, select.POLLIN)
         status = None
         while status is None:
-            readable, _, _ = select.select([stop, self._woken], [], [])
+            readable = dict(ready.poll())
             if self._woken in readable:
                 os.read(self._woken, 4096)
                 status = _ended(child)

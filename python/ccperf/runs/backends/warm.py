@@ -80,7 +80,9 @@ class Warm:
 
     def status(self, timeout: float | None) -> int | None:
         """How the run ended, a negative number a signal's; None where it has not yet."""
-        if not select.select([self._control], [], [], timeout)[0]:
+        ready = select.poll()  # `select` takes no file from 1024 on
+        ready.register(self._control, select.POLLIN)
+        if not ready.poll(None if timeout is None else 1000 * timeout):
             return None
         said = self._control.recv(_STATUS.size)
         if said:

@@ -349,11 +349,13 @@ def _run(
             if cpu_limit_s is not None:
                 resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit_s, cpu_limit_s + 1))
             done = 0.0
+            ready = select.poll()  # `select` takes no file from 1024 on
+            ready.register(reader, select.POLLIN)
             while True:
                 # Also while ns-3 says nothing, the caller may want to end it.
                 if progress:
                     progress(done)
-                if select.select([reader], [], [], _LOOK_S)[0]:
+                if ready.poll(1000 * _LOOK_S):
                     if not (line := reader.readline()):
                         break
                     done = float(line)
