@@ -617,3 +617,56 @@ def test_a_score_by_another_metric_than_its_column_s_says_which(tmp_path: Path) 
     assert [link.attributes["href"] for link in cell.named("a")] == [
         "../metrics.html#total_timeouts_l4"
     ]
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of runs at one point of an experiment that differ in settings."""
+    folder = tmp_path_factory.mktemp("mixed")
+    line = ["run", "aqm", "--cc", "cubic", "--k", "1,2", "--qdisc", "codel"]
+    for more in (
+        ["--stop-time", "2s"],
+        ["--stop-time", "2s", "--recovery", "classic"],
+        ["--stop-time", "2s", "--profile", "linux"],
+        ["--stop-time", "1s"],
+    ):
+        assert invoke([*line, *more, "--db", f"{folder}/a.db"]) == 0
+    site.build([folder / "a.db"], folder / "site")
+    return folder / "site"
+
+
+def test_runs_of_other_settings_have_columns_that_tell_them_apart(mixed: Path) -> None:
+    (table,) = (
+        table
+        for table in parse(mixed / "experiments" / "aqm.html").named("table")
+        if "runs" in table.attributes.get("class", "")
+    )
+    heads = [head.text.strip() for head in table.one("thead").named("th")]
+    assert {"stop_time", "recovery", "profile"} <= {*heads}
+    assert "stop" not in heads  # says the same as stop_time
+    end = heads.index("algorithm") + 1
+    rows = [
+        tuple(cell.text.strip() for cell in row.named("td")[1:end])
+        for row in table.one("tbody").named("tr")
+    ]
+    assert len(rows) == len(set(rows)) == 8
+
+
+@pytest.mark.browser
+def test_figures_of_runs_of_other_settings_name_them(browser: Browser, mixed: Path) -> None:
+    browser.open(mixed / "experiments" / "aqm.html")
+    browser.wait_for("globalThis.ccperf?.experiment?.plots.size > 0")
+    for figure in ("sweep", "plane"):
+        drawn = f"ccperf.experiment.plots.get({figure!r})"
+        names = browser.evaluate(f"{drawn}.figure.subjects.map(({{ name }}) => name)")
+        assert len(names) == len(set(names)) == 3
+        assert any("recovery=TcpClassicRecovery" in name for name in names)
+        assert any("profile=linux" in name for name in names)
+        looks = browser.evaluate(
+            f"(() => {{ const p = {drawn}; return p.entries.map((_, i) => p.lookOf(i)); }})()"
+        )
+        assert len(looks) == len(set(looks))
+    members = browser.evaluate(
+        "ccperf.experiment.plots.get('sweep').figure.panels[0].series.map(({ x }) => x.length)"
+    )
+    assert members == [2, 2, 2]

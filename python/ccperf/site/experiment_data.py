@@ -135,7 +135,8 @@ def _made(page: Page) -> str:
     is not the experiment's own."""
     length = f" {page.record.stop_time}"
     with suppress(UsageError):
-        if page.described and page.described.own_length(page.point) == page.record.stop_time:
+        own = {name: value for name, value in page.point.items() if name not in page.settings}
+        if page.described and page.described.own_length(own) == page.record.stop_time:
             length = ""
     return f"{page.cell.backend} {page.cell.engine[:8]}{length}"
 
@@ -164,6 +165,7 @@ def experiment_data(group: Group, looks: Mapping[str, int]) -> dict[str, Any]:
         ],
         "over": view.over,
         "algorithms": group.algorithms,
+        "settings": group.settings,
         "looks": [looks[name] for name in group.algorithms] if looks else [],
         "metrics": [
             [name, metric.unit, metric.better, _kind(metric, group), metric.title]
@@ -181,6 +183,7 @@ def experiment_data(group: Group, looks: Mapping[str, int]) -> dict[str, Any]:
                     for name, values in view.axes.items()
                 ],
                 "made": view.made[page.id],
+                "settings": [group.setting(page, name) for name in group.settings],
                 "metrics": [_mean(page, name) for name in group.metrics],
                 "plane": [
                     [_six(found[name]) for name in against]
@@ -275,20 +278,20 @@ def _first(group: Group, view: View) -> str:
 def _lines(
     group: Group, view: View, metric: str
 ) -> dict[str, list[tuple[float, float, float | None]]]:
-    """Return the points of each algorithm: place, mean (NaN without a value), half width of its
-    interval."""
-    lines: dict[str, list[tuple[float, float, float | None]]] = {}
-    for algorithm in group.algorithms:
-        points: dict[float, tuple[float, float | None]] = {}
-        for page in view.line(algorithm):
-            summary = summarised(page, metric)
-            at = float(view.axes[view.over].index(page.point[view.over]))
-            points.setdefault(
-                at, (summary.mean, summary.half_width) if summary else (math.nan, None)
-            )
-        if not all(math.isnan(mean) for mean, _ in points.values()):
-            lines[algorithm] = [(at, *found) for at, found in points.items()]
-    return lines
+    """Return the points of each algorithm, with each of its settings: place, mean (NaN without a
+    value), half width of its interval."""
+    found: dict[str, dict[float, tuple[float, float | None]]] = {}
+    members = [page for algorithm in group.algorithms for page in view.line(algorithm)]
+    for page in members:
+        points = found.setdefault(group.label(page, members), {})
+        summary = summarised(page, metric)
+        at = float(view.axes[view.over].index(page.point[view.over]))
+        points.setdefault(at, (summary.mean, summary.half_width) if summary else (math.nan, None))
+    return {
+        label: [(at, *value) for at, value in points.items()]
+        for label, points in found.items()
+        if not all(math.isnan(mean) for mean, _ in points.values())
+    }
 
 
 def summarised(page: Page, metric: str) -> Summary | None:

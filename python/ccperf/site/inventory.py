@@ -82,16 +82,29 @@ class Page:
         """The parameters without the algorithm under test."""
         return {k: str(v) for k, v in roles.parameters(self.record.row.parameters).items()}
 
+    @cached_property
+    def settings(self) -> dict[str, str]:
+        """What else tells it from pages at the same point, as comparisons say it: parameters that
+        are not the experiment's own (`profile`), then settings that are no parameters."""
+        known = {each.name for each in self.described.parameters} if self.described else self.point
+        more = {name: value for name, value in self.point.items() if name not in known}
+        return {**more, **dict(self.cell.point.told)}
+
     @property
     def point_text(self) -> str:
-        """The parameters in one line."""
-        return ", ".join(f"{name} = {value}" for name, value in self.point.items())
+        """The parameters in one line, and what else tells it apart."""
+        return ", ".join(
+            f"{name} = {value}" for name, value in {**self.point, **self.settings}.items()
+        )
 
     @property
     def stamp(self) -> list[Any]:
         """What else its row in the overviews shows."""
         row = self.record.row
-        return [self.cell.backend, self.cell.engine, row.label, str(self.record.database.name)]
+        return [
+            *(self.cell.backend, self.cell.engine, row.label, str(self.record.database.name)),
+            self.settings,
+        ]
 
     def made_of(self, group: Group) -> list[Any]:
         """Return all that its page depends on: what has the same is the same page."""
@@ -217,6 +230,31 @@ class Group:
         if self.described:
             return [each.name for each in self.described.parameters]
         return list(dict.fromkeys(name for page in self.pages for name in page.point))
+
+    @cached_property
+    def settings(self) -> list[str]:
+        """In what else pages differ, of what says the same once."""
+        names = dict.fromkeys(name for page in self.pages for name in page.settings)
+        columns = {
+            name: tuple(page.settings.get(name, "") for page in self.pages) for name in names
+        }
+        last = {values: name for name, values in columns.items() if len(set(values)) > 1}
+        return list(last.values())
+
+    def setting(self, page: Page, name: str) -> str:
+        """Return the value of one of its settings; "" where nothing is said of it."""
+        usual = page.record.stop_time if name == "stop_time" else ""
+        return page.settings.get(name, usual)
+
+    def label(self, page: Page, among: Sequence[Page]) -> str:
+        """Return the algorithm of a page with the settings that differ among some."""
+        words = (
+            f"{name}={value}"
+            for name in self.settings
+            if (value := self.setting(page, name))
+            and len({self.setting(other, name) for other in among}) > 1
+        )
+        return " ".join((page.algorithm, *words))
 
     @cached_property
     def algorithms(self) -> list[str]:

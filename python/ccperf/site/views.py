@@ -187,13 +187,14 @@ class PageView:
             row.backend,
             *(f"seed={seed}" for seed in self.page.seeds),
             *(f"{name}={value}" for name, value in self.page.point.items()),
+            *(f"{name}={value}" for name, value in self.page.settings.items()),
             "published" if self.published else "",
         ]
         return " ".join(filter(None, words)).lower()
 
     def column(self, name: str) -> Column:
-        """Return the value of a parameter; times and rates are sorted by size."""
-        value = self.page.point.get(name, "")
+        """Return the value of a parameter or setting; times and rates are sorted by size."""
+        value = self.page.point.get(name) or self._group.setting(self.page, name)
         number = quantity(self._group.described, name, value) if value else None
         return Column(value or tables.MISSING, value if number is None else repr(number))
 

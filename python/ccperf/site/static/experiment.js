@@ -47,8 +47,16 @@
   const start = async () => {
     const data = await ccperf.load(host.dataset.file, `experiment ${host.dataset.file.slice(0, -3)}`);
     const { parameters, algorithms, metrics, pages } = data;
-    // An algorithm has one look in all figures, and on the front page.
-    const subjectOf = (a) => ({ name: algorithms[a], run: "", look: data.looks[a] });
+    // What else differs among pages, of one of them.
+    const told = (page, among) => data.settings.flatMap((name, i) =>
+      (page.settings[i] && new Set(among.map((other) => other.settings[i])).size > 1 ? [`${name}=${page.settings[i]}`] : []));
+    // An algorithm has one look in all figures, and on the front page; with several settings it has several.
+    const subjectsOf = (shown, among) => {
+      const isOne = new Set(shown.map(({ algorithm }) => algorithm)).size === shown.length;
+      return shown.map((page) => ({
+        name: [algorithms[page.algorithm], ...told(page, among)].join(" "), run: "", look: isOne ? data.looks[page.algorithm] : undefined,
+      }));
+    };
     const wanted = new URLSearchParams(location.hash.slice(1));
     const choices = document.getElementById("choices");
     const metricNames = metrics.map(([name]) => name);
@@ -125,12 +133,18 @@
       baseLabel.hidden = kind !== "Headlines";
       const valueOf = (page) => (isRatio ? page.ratios[m][b] : page.metrics[m]);
       const members = ours().filter((page) => at.every((choice, i) => i === over || page.at[i] === Number(choice.value)));
-      const series = [], subjects = [];
+      const series = [], shown = [];
       let least = 0;
       const lacking = [];
-      algorithms.forEach((name, a) => {
-        const points = members.filter((page) => page.algorithm === a).sort((p, q) => p.at[over] - q.at[over]);
+      const lines = new Map();
+      for (const page of members) {
+        const key = JSON.stringify([page.algorithm, told(page, members)]);
+        lines.set(key, [...(lines.get(key) ?? []), page]);
+      }
+      [...lines.values()].sort(([p], [q]) => p.algorithm - q.algorithm).forEach((points) => {
+        points.sort((p, q) => p.at[over] - q.at[over]);
         if (!points.some(valueOf) || parameter.values.length < 2) return;
+        const name = [algorithms[points[0].algorithm], ...told(points[0], members)].join(" ");
         // Where a run has no value the line breaks.
         const without = points.filter((page) => !valueOf(page)).map((page) => parameter.values[page.at[over]]);
         if (without.length) lacking.push(`${name} at ${without.join(", ")}`);
@@ -138,10 +152,11 @@
         least = Math.min(least, ...y.filter(Number.isFinite));
         series.push({
           x: points.map((page) => page.at[over]), y, half: points.map((page) => valueOf(page)?.[1] ?? 0),
-          shape: parameter.isWords ? "points" : "line", role: "subject", subject: subjects.length,
+          shape: parameter.isWords ? "points" : "line", role: "subject", subject: shown.length,
         });
-        subjects.push(subjectOf(a));
+        shown.push(points[0]);
       });
+      const subjects = subjectsOf(shown, members);
       // Between two words there is nothing: their points stand beside each other.
       const apart = parameter.isWords ? Math.min(0.12, 0.7 / series.length) : 0;
       series.forEach((one, i) => { one.x = one.x.map((place) => place + apart * (i - (series.length - 1) / 2)); });
@@ -161,19 +176,18 @@
 
     const plane = () => {
       if (!data.plane.length) return;
-      const series = [], subjects = [];
-      for (const page of atPoint()) {
-        if (!page.plane.length) continue;
-        const subject = subjects.length;
+      const series = [];
+      const shown = atPoint().filter((page) => page.plane.length);
+      const subjects = subjectsOf(shown, shown);
+      shown.forEach((page, subject) => {
         const look = { role: "subject", subject };
-        subjects.push(subjectOf(page.algorithm));
         const centre = [0, 1].map((axisOf) => page.plane.reduce((sum, point) => sum + point[axisOf], 0) / page.plane.length);
         if (page.plane.length > 2) {
           series.push({ ...ellipse(page.plane), shape: "outline", ...look });
           series.push({ x: page.plane.map(([x]) => x), y: page.plane.map(([, y]) => y), shape: "points", small: true, ...look });
         }
         series.push({ x: [centre[0]], y: [centre[1]], shape: "points", ...look });
-      }
+      });
       const [mx, my] = data.plane.map((name) => metricNames.indexOf(name));
       const [across, up] = [mx, my].map((m) => ({ label: metrics[m][4], unit: unitOf(m), lower: null, upper: null }));
       const where = at.flatMap((choice, i) => (parameters[i].values.length > 1 ? [`${parameters[i].name} = ${parameters[i].values[Number(choice.value)]}`] : []));
@@ -194,14 +208,13 @@
     const strips = () => {
       const m = metricNames.indexOf(metric.value);
       const [name, , , , words] = metrics[m];
-      const series = [], subjects = [];
+      const series = [];
       let isSpread = false;
-      for (const page of atPoint()) {
-        const sorted = [...(page.seeds[m] ?? [])].sort((a, b) => a - b);
-        if (!sorted.length) continue;
-        const i = subjects.length;
+      const shown = atPoint().filter((page) => page.seeds[m]?.length);
+      const subjects = subjectsOf(shown, shown);
+      shown.forEach((page, i) => {
+        const sorted = [...page.seeds[m]].sort((a, b) => a - b);
         const look = { role: "subject", subject: i };
-        subjects.push(subjectOf(page.algorithm));
         if (sorted[0] < sorted.at(-1)) {
           isSpread ||= sorted.length > 2;
           const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => QUANTILE(sorted, share));
@@ -211,7 +224,7 @@
         // Beside each other, in an order that says nothing.
         const aside = (k) => ((k * 0.618) % 1 - 0.5) * 0.4;
         series.push({ x: sorted.map((_, k) => i + aside(k)), y: sorted, shape: "points", small: sorted.length > 1, ...look });
-      }
+      });
       const where = at.flatMap((choice, i) => (parameters[i].values.length > 1 ? [`${parameters[i].name} = ${parameters[i].values[Number(choice.value)]}`] : []));
       showIfAny("sweeps", {
         name: "seeds", title: [`${words}, seed by seed`, ...where].join(", "), beside: false, subjects, roles: [],
@@ -299,6 +312,7 @@
       algorithms[page.algorithm],
       ...parameters.flatMap(({ name, values }, i) =>
         (new Set(among.map((other) => other.at[i])).size > 1 && page.at[i] >= 0 ? [`${name} = ${values[page.at[i]]}`] : [])),
+      ...told(page, among),
       ...(new Set(among.map((other) => other.made)).size > 1 ? [page.made] : []),
     ].join(", ");
 
