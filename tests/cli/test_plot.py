@@ -84,6 +84,26 @@ def test_several_runs_in_one_figure_are_told_apart_by_what_differs(plot: Plot) -
     ]
 
 
+def test_runs_are_in_the_order_of_their_seeds_whichever_ended_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ["--db", "x.db", "--experiment", "aqm", "--figure", "window", "--format", "svg"]
+    for cc, seed in (("bbr", 10), ("bbr", 2), ("cubic", 3), ("bbr", 1), ("cubic", 2)):
+        run = ["run", "aqm", "--cc", cc, "--k", "1", "--qdisc", "fifo", "--stop-time", "1s"]
+        assert invoke([*run, "--seed", str(seed), "--db", "x.db"]) == 0
+    capsys.readouterr()
+    assert invoke(["plot", *line, "--overlay", "--cc", "bbr"]) == 0
+    (name,) = capsys.readouterr().out.split()
+    assert "_seed-1_seed-2_seed-10_" in name
+    assert invoke(["plot", *line]) == 0
+    names = capsys.readouterr().out.split()
+    assert [re.search(r"(Tcp\w+?)_.*seed-(\d+)", one).groups() for one in names] == [  # type: ignore[union-attr]
+        *(("TcpCubic", seed) for seed in ("2", "3")),
+        *(("TcpBbr", seed) for seed in ("1", "2", "10")),
+    ]
+
+
 def test_runs_over_each_other_of_another_point_have_another_file(plot: Plot) -> None:
     names = {
         name
@@ -255,10 +275,10 @@ def test_completion_times_of_several_seeds_are_one_curve(
     assert invoke([*line, "--overlay", "--panel", "all", "--format", "svg"]) == 0
     (name,) = capsys.readouterr().out.split()
     at = "testbed_workload-web_search_load-0.5_flows-30"
-    assert name == f"{at}_ECNSharpQueueDisc_CoDelQueueDisc_completion_times_all.svg"
+    assert name == f"{at}_CoDelQueueDisc_ECNSharpQueueDisc_completion_times_all.svg"
     assert invoke([*line, "--overlay", "--panel", "all", "--seed", "1..2"]) == 0
     (chosen,) = capsys.readouterr().out.split()
-    assert chosen == name.replace("_ECN", "_seed-1-2_ECN").replace(".svg", ".pdf")
+    assert chosen == name.replace("_CoDel", "_seed-1-2_CoDel").replace(".svg", ".pdf")
     runs = ccperf.grid(
         "testbed", qdisc="codel", load=0.5, workload="web_search", flows=30, seed=range(1, 4)
     )

@@ -17,6 +17,13 @@ Kind = Literal["cc", "qdisc", "recovery", "routing", "rate_control", "trimming"]
 #: Others are often compared with these: they come first in tables, and choose their colours first.
 USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
 
+
+def usual_first(name: str) -> tuple[int, str, str]:
+    """What an algorithm is sorted by: the usual ones first, the others by letter."""
+    bare = name.partition("@")[0]
+    return USUAL.index(bare) if bare in USUAL else len(USUAL), name.lower(), name
+
+
 #: What algorithms of a kind are called.
 WORDS: Mapping[Kind, str] = {
     "cc": "congestion control",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
@@ -76,11 +76,32 @@ class Choice:
 
         Raises :class:`~ccperf.errors.UsageError`.
         """
-        ids = [row.id for _, row in self.rows(databases, parameters, newest=True)]
+        rows = [row for _, row in self.rows(databases, parameters, newest=True)]
+        ids = [row.id for row in sorted(rows, key=_order)]
         if not ids:
             message = "there is none of that choice; `ccperf runs --db FILE` lists them"
             raise UsageError("runs", message)
         return list(dict.fromkeys(ids))
+
+
+def _order(row: RunRow) -> tuple[Any, ...]:
+    """What runs that are chosen are sorted by: whichever ended first, figures of them are alike."""
+    from ccperf.algorithms import roles
+    from ccperf.algorithms.registry import usual_first
+    from ccperf.experiments.catalogue import NAMED
+    from ccperf.site.ordering import order_key
+
+    experiment = row.experiment or ""
+    known = NAMED.get(experiment)
+    point = roles.parameters(row.parameters)
+    return (
+        experiment,
+        usual_first(roles.under_test(row.parameters) or ",".join(row.cc)),
+        [(name, order_key(known, name, str(value))) for name, value in point.items()],
+        row.backend,
+        row.seed,
+        row.id,
+    )
 
 
 def named(

@@ -162,7 +162,18 @@ def gather(records: Iterable[Record]) -> list[Cell]:
         cell.metrics[row.seed] = dict(record.metrics)
         cell.runs[row.seed] = row.id
         cell.records[row.seed] = record
-    return _told_apart(list(cells.values()))
+    return _told_apart([_by_seed(cell) for cell in cells.values()])
+
+
+def _by_seed(cell: Cell) -> Cell:
+    """Return a cell whose seeds are in their order, whichever run ended first."""
+    order = sorted(cell.runs)
+    return replace(
+        cell,
+        metrics={seed: cell.metrics[seed] for seed in order},
+        runs={seed: cell.runs[seed] for seed in order},
+        records={seed: cell.records[seed] for seed in order},
+    )
 
 
 def _engine(row: RunRow) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ccperf import _native
+from ccperf.algorithms.registry import usual_first
 from ccperf.base.outputs import file_name, several
 from ccperf.errors import UsageError, unknown
 from ccperf.evidence.cells import told_by_maker
@@ -127,9 +128,9 @@ def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -
 def _lines(
     label: Callable[[Cell], str], members: Sequence[Cell], over: str
 ) -> dict[str, list[Cell]]:
-    """The points of each line, in the order in which they were made."""
+    """The points of each line, the usual algorithms first."""
     lines: dict[str, list[Cell]] = {}
-    for cell in members:
+    for cell in sorted(members, key=lambda cell: usual_first(cell.algorithm)):
         if over in dict(cell.point.parameters):
             lines.setdefault(label(cell), []).append(cell)
     return lines
