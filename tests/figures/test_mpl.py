@@ -230,3 +230,15 @@ def test_a_width_that_there_is_not_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="acm-page"):
         save(figure("time_series", 1), tmp_path / "wide.pdf", width="acm-pag")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("flows", [5, 50])
+def test_what_the_legend_has_dashed_is_drawn_dashed(flows: int) -> None:
+    described = figure("window", flows)
+    with mpl.settings():
+        canvas = mpl.draw(described)
+        axes = canvas.axes[0]
+        dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
+    windows = sum(series.is_dashed for series in described.panels[0].series)
+    assert windows == flows
+    assert len(dashed) == windows

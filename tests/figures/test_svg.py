@@ -196,3 +196,10 @@ def test_a_long_run_and_many_flows_stay_small() -> None:
     for run in (noisy(1, 50_000), noisy(200, 500)):
         described = describe("time_series", run.scenario(), run.recording())
         assert len(svg.draw(described)) < 2_000_000
+
+
+@pytest.mark.parametrize("flows", [5, 50])
+def test_thresholds_are_dashed_also_where_there_are_many(flows: int) -> None:
+    drawn = ElementTree.fromstring(svg.draw(figure("window", flows)))
+    dashed = [path for path in drawn.iter(f"{SVG}path") if "h" in path.get("class", "").split()]
+    assert len(dashed) >= flows

@@ -140,3 +140,23 @@ def test_figures_below_each_other_are_one_picture_with_colours_of_their_own() ->
         inside = alone[alone.index("</style>") + len("</style>") : -len("</svg>\n")]
         assert inside in text
         assert f".f{index} .c0{{stroke:" in text
+
+
+def test_the_axes_of_completion_times_name_the_quantity_and_the_class() -> None:
+    figure = completion_times(*made("testbed", flows=60))
+    assert figure is not None
+    assert {panel.x.title for panel in figure.panels} <= {
+        f"Completion time, {size} [ms]" for size in ("< 100 kB", "0.1 to 10 MB", "> 10 MB")
+    }
+    drawn = ElementTree.fromstring(svg.draw(figure))
+    texts = [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("Completion time") == len(figure.panels)
+    assert "< 100 kB [ms]" in texts
+
+
+def test_of_figures_that_a_run_lacks_the_first_asked_for_is_named() -> None:
+    scenario, recording = made("testbed", flows=20)
+    names = ["failed_paths", "class_throughput", "queue_samples"]
+    for asked in (names, names[::-1]):
+        with pytest.raises(UsageError, match=f"`{asked[0]}` shows"):
+            figures.describe_all(scenario, recording, asked)

@@ -83,7 +83,7 @@ def describe_all(
         if name not in FIGURES and name not in OF_RECORDINGS:
             raise UsageError("figure", unknown("figure", name, [*FIGURES, *OF_RECORDINGS]))
     described = {}
-    for name in set(names) & OF_RECORDINGS.keys():
+    for name in dict.fromkeys(name for name in names if name in OF_RECORDINGS):
         figure = OF_RECORDINGS[name].describe(scenario, recording)
         if figure is None:
             missing = OF_RECORDINGS[name].needs

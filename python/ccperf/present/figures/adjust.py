@@ -218,7 +218,9 @@ def labelled(figure: Figure, labels: Mapping[str, str]) -> Figure:
         return label
 
     def axis(one: Axis) -> Axis:
-        return replace(one, label=text(one.label), labels=tuple(map(text, one.labels)))
+        return replace(
+            one, label=text(one.label), of=text(one.of), labels=tuple(map(text, one.labels))
+        )
 
     def panel(one: Panel) -> Panel:
         series = tuple(replace(each, label=text(each.label)) for each in one.series)
@@ -246,7 +248,7 @@ def _texts(figure: Figure) -> Sequence[str]:
     axes = [axis for panel in figure.panels for axis in (panel.x, panel.y)]
     texts = [
         *figure.entries,
-        *(axis.label for axis in axes),
+        *(text for axis in axes for text in (axis.label, axis.of)),
         *(label for axis in axes for label in axis.labels),
         *(label for _, label in figure.roles),
         *(key.label for key in figure.keys),

@@ -66,11 +66,19 @@ class Axis:
     is_log: bool = False
     #: Whether its values are factors: an interval reaches as far down as up by ratio.
     is_factor: bool = False
+    #: Of which values the panel is, where panels side by side show one quantity: `< 100 kB`.
+    of: str = ""
 
     @property
     def title(self) -> str:
-        """Label and unit as written along the axis."""
-        return f"{self.label} [{self.unit}]" if self.unit else self.label
+        """Label and unit in one line."""
+        return ", ".join(self.lines)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Label and unit as written along the axis: narrow panels have no room for one line."""
+        *before, last = (self.label, self.of) if self.of else (self.label,)
+        return (*before, f"{last} [{self.unit}]" if self.unit else last)
 
 
 @dataclass(frozen=True, eq=False)

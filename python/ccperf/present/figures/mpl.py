@@ -240,7 +240,7 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
         _draw_line(axes, line)
     for series in panel.series:
         _draw_series(axes, series, panel, figure)
-    axes.set_xlabel(panel.x.title)
+    axes.set_xlabel("\n".join(panel.x.lines))
     axes.set_ylabel(panel.y.title)
     (x_low, y_low), (x_high, y_high) = axes.dataLim.get_points().tolist()
     if panel.x.is_log:
@@ -344,9 +344,11 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
     elif figure.is_crowded:
         style |= {**_wide(0.45), "alpha": 0.55}
     elif series.is_dashed:
-        style |= {**_wide(0.8), "linestyle": _DASHED}
+        style |= _wide(0.8)
     elif len(figure.entries) < len(figure.subjects):
         style |= _wide(0.65)
+    if series.is_dashed:
+        style["linestyle"] = _DASHED
     if interval := series.interval(panel.y):
         axes.fill_between(series.x, *interval, color=style["color"], alpha=0.18, linewidth=0)
         # A band of one point has no width.

@@ -192,7 +192,8 @@ class _Drawing:
         left = int(_LINE_HEIGHT + max(labels) + _TICK + 60)
         last = [scale.ticks[-1][1] for scale in self.x if scale.ticks]
         right = int(WIDTH - max(_PAD + 40, *(_text_width(text) / 2 + _PAD for text in last), 0))
-        beneath = int(_TICK + 2 * _LINE_HEIGHT - 20)
+        lines = max(len(panel.x.lines) for panel in self.figure.panels)
+        beneath = int(_TICK + (1 + lines) * _LINE_HEIGHT - 20)
         tall = round(HEIGHTS[self.rows] * _UNIT) - beneath - FONT // 2
         height = (tall - _GAP * (self.rows - 1)) // self.rows
         width = (right - left - _GAP * (self.columns - 1)) // self.columns
@@ -262,7 +263,7 @@ class _Drawing:
             dashed = "" if series.role == "mean" else "d "
             return f'<path class="r {dashed}r{series.role[0]}" d="{path}"/>'
         if self.figure.is_crowded:
-            return f'<path class="t c{entry}" d="{path}"/>'
+            return f'<path class="t {"h " * series.is_dashed}c{entry}" d="{path}"/>'
         if series.is_dashed:
             return f'<path class="n h c{entry}" d="{path}"/>'
         thin = len(self.figure.entries) < len(self.figure.subjects)
@@ -410,10 +411,9 @@ def _frame(
         at = bottom + _TICK + FONT
         for place, text in _apart(across):
             yield f'<text class="m" x="{place}" y="{at}">{text}</text>'
-        yield (
-            f'<text class="m" x="{left + width // 2}" y="{at + _LINE_HEIGHT - 20}">'
-            f"{escape(panel.x.title)}</text>"
-        )
+        for line in panel.x.lines:
+            at += _LINE_HEIGHT
+            yield f'<text class="m" x="{left + width // 2}" y="{at - 20}">{escape(line)}</text>'
     if labels_y:
         for place, text in up:
             yield f'<text class="e" x="{left - _TICK - 25}" y="{place + 45}">{text}</text>'

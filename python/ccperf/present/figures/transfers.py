@@ -68,7 +68,9 @@ def pooled_completion_times(recordings: Iterable[Recording]) -> Figure | None:
         return Panel(x, y, (Series(*shares, "ecdf", "subject"),), name=name)
 
     found = [name for name in _SIZES if any(map(len, times.get(name, ())))]
-    panels = tuple(panel(name, Axis(_SIZES[name], "ms", lower=0)) for name in found)
+    panels = tuple(
+        panel(name, Axis("Completion time", "ms", lower=0, of=_SIZES[name])) for name in found
+    )
     if not panels:
         return None
     return Figure(

@@ -109,7 +109,12 @@ def _looks() -> Iterator[tuple[str, str]]:
 
 def _axis(axis: Axis) -> dict[str, Any]:
     ends = {"lower": axis.lower, "upper": axis.upper}
-    words = {"label": axis.label, "unit": axis.unit, **ends, "labels": list(axis.labels)}
+    words = {
+        "label": ", ".join(filter(None, (axis.label, axis.of))),
+        "unit": axis.unit,
+        **ends,
+        "labels": list(axis.labels),
+    }
     return {**words, "isFactor": True} if axis.is_factor else words
 
 
