@@ -107,7 +107,7 @@ def test_no_flow_carries_more_than_the_optimum_in_the_long_run(name: str) -> Non
     (best,) = of_role(figure, 2, "optimum")
     carried = sum(series.y.mean() for series in of_role(figure, 2, "subject"))
     count = len(of_role(figure, 2, "subject"))
-    assert 0.8 * count * best.y.mean() < carried <= count * best.y.mean()
+    assert 0.8 * count * np.nanmean(best.y) < carried <= count * np.nanmean(best.y)
 
 
 def test_operating_points_are_the_published_means() -> None:
@@ -273,3 +273,40 @@ def test_congestion_states_stand_beneath_the_window_where_changes_are_recorded()
     # What a change ends is the state before it; the first one is Open.
     assert series.x[:-1].tolist() == (recorded.changes.array("time_ns")[rows] / 1e9).tolist()
     assert series.y.tolist() == [0, *recorded.changes.array("value")[rows].tolist()]
+
+
+def test_a_line_ends_with_its_flow_and_the_mean_is_of_those_that_are_there() -> None:
+    """One of eleven flows ends at 0.1 s; its last RTT stays in the recording."""
+    rtts = np.full((7, 11), 20e6)
+    rtts[:, 0] = 130e6
+    ends = np.full(11, np.nan)
+    ends[0] = 100_000_000
+    run = Dumbbell(
+        flows=11,
+        points=7,
+        samples={"srtt_ns": rtts, "cwnd_bytes": 14_480, "in_flight_bytes": 0},
+        counters={"completion_ns": ends.tolist()},
+    )
+    figure = described("time_series", run)
+    for panel in range(3):
+        lines = of_role(figure, panel, "subject")
+        assert np.isfinite(lines[0].y).tolist() == [True] * 4 + [False] * 2
+        assert np.isfinite(lines[1].y).all()
+    (average,) = of_role(figure, 1, "mean")
+    np.testing.assert_allclose(average.y, [30] * 4 + [20] * 2)
+    (share,) = of_role(figure, 2, "optimum")
+    assert np.isfinite(share.y).tolist() == [True] * 3 + [False] * 3
+    (rtt,) = of_role(figure, 1, "optimum")
+    assert np.isfinite(rtt.y).all()
+    # Of what metrics are, figures of means keep all.
+    (point, *_) = of_role(described("operating_point", run), 0, "subject")
+    assert point.x.tolist() == [130]
+
+
+def test_flows_that_never_all_send_at_once_have_no_equal_share() -> None:
+    counters = {"completion_ns": [60e6, np.nan], "start_ns": [0, 60_000_000]}
+    run = Dumbbell(flows=2, points=5, counters=counters)
+    for name, panel in (("time_series", 0), ("time_series", 2), ("operating_point", 0)):
+        assert of_role(described(name, run), panel, "optimum") == []
+    assert len(of_role(described("time_series", run), 1, "optimum")) == 1
+    assert described("distribution", run).panels[0].lines == ()

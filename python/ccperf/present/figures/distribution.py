@@ -23,7 +23,9 @@ def distribution(flows: FlowSeries) -> Figure:
     equal share of what the bottleneck can carry of payload, and the propagation RTT.
     """
     optimum = Optimum(flows)
-    rate, rtt = constant(common(optimum.rate)), constant(common(optimum.rtt))
+    # No share is equal where those that share never all send at once.
+    shared = common(optimum.rate) if flows.are_all_there.any() else None
+    rate, rtt = constant(shared), constant(common(optimum.rtt))
     count = len(flows.names)
     return Figure(
         name="distribution",

@@ -21,7 +21,8 @@ def operating_point(flows: FlowSeries) -> Figure:
     """Mean throughput (l4) against mean smoothed RTT, one point per flow: up and left is better.
 
     Star: the optimum, an equal share of what the bottleneck can carry of payload at the propagation
-    RTT (both means over time); one star where all flows have the same.
+    RTT (both means over time); one star where all flows have the same, none where those that share
+    never all send at once.
     """
     optimum = Optimum(flows)
     throughput, srtt = mean(flows.throughput_l4), mean(flows.srtt)
@@ -32,7 +33,8 @@ def operating_point(flows: FlowSeries) -> Figure:
         Series(srtt[index : index + 1], throughput[index : index + 1], "points", "subject", index)
         for index in range(len(flows.names))
     ]
-    known = bool(np.isfinite(best_rate).any())  # not where the bottleneck is not sampled
+    # Not where the bottleneck is not sampled, and where those that share never all send at once.
+    known = bool(np.isfinite(best_rate).any() and flows.are_all_there.any())
     if known:
         points.append(Series(best_rtt, best_rate, "points", "optimum"))
     count = len(flows.names)

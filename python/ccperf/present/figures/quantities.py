@@ -81,17 +81,24 @@ class Timeline:
 
 
 def columns(flows: FlowSeries) -> dict[str, Floats]:
-    """Return every quantity of a run: shape (n - 1, flows), or (n - 1, bottlenecks)."""
+    """Return every quantity of a run: shape (n - 1, flows), or (n - 1, bottlenecks).
+
+    States and rates of a flow end with it: its last sRTT is nobody's any more.
+    """
     links = flows.links
     shown = bottlenecks(flows)
 
+    def living(values: Floats) -> Floats:
+        return np.where(flows.has_ended, np.nan, values)
+
     def bounded(segments: Floats) -> Floats:
-        return np.where(segments * flows.segment_bytes < UNBOUNDED_BYTES, segments, np.nan)
+        is_bounded = segments * flows.segment_bytes < UNBOUNDED_BYTES
+        return living(np.where(is_bounded, segments, np.nan))
 
     return {
-        "throughput": flows.throughput_l4,
-        "srtt": flows.srtt,
-        "in_flight": flows.in_flight,
+        "throughput": living(flows.throughput_l4),
+        "srtt": living(flows.srtt),
+        "in_flight": living(flows.in_flight),
         "cwnd": bounded(flows.cwnd),
         "ssthresh": bounded(flows.ssthresh),
         "retransmissions": flows.retransmissions,
@@ -111,13 +118,17 @@ def bottlenecks(flows: FlowSeries) -> list[int]:
 
 
 def optima(flows: FlowSeries) -> dict[str, Floats]:
-    """Return the best that the network allows, over time, where it is the same for all flows."""
+    """Return the best that the network allows, over time, where it is the same for all flows.
+
+    An equal share is one only while all flows that share may send.
+    """
     optimum = Optimum(flows)
-    found = {
-        "throughput": common(optimum.rate),
-        "srtt": common(optimum.rtt),
-        "in_flight": common(optimum.in_flight),
-    }
+    found = {"srtt": common(optimum.rtt)}
+    together = flows.are_all_there.all(axis=1)
+    for name, values in (("throughput", optimum.rate), ("in_flight", optimum.in_flight)):
+        share = common(values)
+        if share is not None and together.any():
+            found[name] = np.where(together, share, np.nan)
     return {name: values for name, values in found.items() if values is not None}
 
 

@@ -45,8 +45,8 @@ TIMELINES: Mapping[str, Timeline] = {
             "Segments in flight, smoothed RTT and throughput (l4) of each flow over time. "
             "In flight and sRTT are values at the grid points, throughput is the mean of the "
             "interval that ends there. Dotted: the optimum, an equal share of what the bottleneck "
-            "can carry of payload, without a queue. With more than ten flows their mean is drawn, "
-            "too.",
+            "can carry of payload, without a queue, while all flows that share it may send. A line "
+            "ends with its flow. With more than ten flows their mean is drawn, too.",
             (Strip("in_flight"), Strip("srtt"), Strip("throughput")),
         ),
         Timeline(

@@ -112,6 +112,8 @@ class FlowSeries:
         # Transfers come and go: of these only those that are sampled count.
         share = range(len(names)) if len(written) == len(names) else self.positions.tolist()
         of_port = Counter(bottlenecks[i] for i in share)
+        self._sharing = [(i, bottlenecks[i]) for i in share]
+        self._ports = [bottlenecks[i] for i in self.positions]
         #: How many flows of the run, sampled or not, have each flow's bottleneck, shape (flows,).
         self.sharing: Integers = np.array(
             [of_port[bottlenecks[i]] for i in self.positions], dtype=np.int64
@@ -154,6 +156,35 @@ class FlowSeries:
         first = self._samples.starts_ns[:, np.newaxis] >= self.counter("start_ns")
         last = self._samples.ends_ns[:, np.newaxis] <= self.counter("stop_ns")
         there: npt.NDArray[np.bool_] = first & last
+        return there
+
+    @cached_property
+    def has_ended(self) -> npt.NDArray[np.bool_]:
+        """Whether a flow had ended before the interval that ends at t_k: it had closed and all its
+        bytes were acknowledged, or, without ACKs, its application had stopped."""
+        completion = self.counter("completion_ns")
+        ends = np.where(self._is_tcp, completion, self.counter("stop_ns"))
+        ended: npt.NDArray[np.bool_] = self._samples.starts_ns[:, np.newaxis] >= ends
+        return ended
+
+    @cached_property
+    def are_all_there(self) -> npt.NDArray[np.bool_]:
+        """Whether all flows of the run, sampled or not, that have the flow's bottleneck may send in
+        all of the interval that ends at t_k."""
+        start, stop, completion = (
+            self._counters.array(name) for name in ("start_ns", "stop_ns", "completion_ns")
+        )
+        last = np.fmin(stop, completion)
+        first_of: dict[str, float] = {}
+        last_of: dict[str, float] = {}
+        for i, port in self._sharing:
+            first_of[port] = max(first_of.get(port, 0.0), float(start[i]))
+            last_of[port] = min(last_of.get(port, np.inf), float(last[i]))
+        firsts, lasts = ([of[port] for port in self._ports] for of in (first_of, last_of))
+        begins = self._samples.starts_ns[:, np.newaxis] >= np.array(firsts)
+        there: npt.NDArray[np.bool_] = begins & (
+            self._samples.ends_ns[:, np.newaxis] <= np.array(lasts)
+        )
         return there
 
     def of_tcp(self, values: npt.NDArray[Any]) -> Floats:

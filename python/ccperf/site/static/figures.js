@@ -132,7 +132,8 @@ globalThis.ccperf ??= {};
     }));
     const best = runs.map((run) => ["throughput", "srtt"].map((name) => {
       const column = run.columns[`optimum_${name}`]?.[0].y;
-      return column ? column.reduce((a, b) => a + b, 0) / column.length : NaN;
+      const known = Array.from(column ?? []).filter((value) => !Number.isNaN(value));
+      return known.length ? known.reduce((a, b) => a + b, 0) / known.length : NaN;
     }));
     const roles = [];
     if (best.every(([rate, rtt]) => rate === best[0][0] && rtt === best[0][1])) {
@@ -159,7 +160,7 @@ globalThis.ccperf ??= {};
     const panel = (quantity) => {
       const { label, unit, lower } = ccperf.layout.quantities[quantity];
       const series = [];
-      runs.forEach((run, r) => run.columns[quantity]?.forEach(({ y }, i) => {
+      runs.forEach((run, r) => (run.samples ?? run.columns)[quantity]?.forEach(({ y }, i) => {
         const of = run.quantiles?.[quantity]?.[i];
         series.push({
           ...(of ? ofQuantiles(of) : ecdf(y)), shape: of ? "line" : "ecdf", role: "subject",

@@ -23,13 +23,14 @@ globalThis.ccperf ??= {};
     const subjects = Array.from({ length: wide }, (_, i) => Number(table[subject][i]));
     const x = Float64Array.from({ length: Math.max(0, long - 1) }, (_, k) =>
       Number(table.time_ns[(k + 1) * wide]) / 1e9);
+    const times = Array.from({ length: long }, (_, k) => Number(table.time_ns[k * wide]));
     const interval = long > 1 ? Number(table.time_ns[wide]) - Number(table.time_ns[0]) : 0;
     const column = (name, index, value) => ({
       x, y: Float64Array.from(x, (_, k) =>
         value(table[name], (k + 1) * wide + index, k * wide + index)),
     });
     return {
-      subjects, x,
+      subjects, x, times,
       state: (name, scale) => subjects.map((_, i) =>
         column(name, i, (values, now) => scale(Number(values[now]), i))),
       increase: (name) => subjects.map((_, i) =>
@@ -74,12 +75,21 @@ globalThis.ccperf ??= {};
 
     const rate = links.state("rate_bps", (bps) => bps / 1e6);
     const sent = links.rate("tx_bytes");
-    const columns = {
+    // States and rates of a flow end with it; metrics are of the whole run.
+    const ends = flows.subjects.map((flow, i) => Number(tables.flows[tcp[i] ? "completion_ns" : "stop_ns"][flow]));
+    const living = (series) => series.map(({ x, y }, i) => ({
+      x, y: y.map((value, k) => (flows.times[k] >= ends[i] ? NaN : value)),
+    }));
+    const samples = {
       throughput: flows.rate("received_bytes"),
       srtt: flows.state("srtt_ns", (ns) => Math.floor(ns / 1e3 + 0.5) / 1e3),
-      in_flight: flows.state("in_flight_bytes", segments),
-      cwnd: flows.state("cwnd_bytes", bounded),
-      ssthresh: flows.state("ssthresh_bytes", bounded),
+    };
+    const columns = {
+      throughput: living(samples.throughput),
+      srtt: living(samples.srtt),
+      in_flight: living(flows.state("in_flight_bytes", segments)),
+      cwnd: living(flows.state("cwnd_bytes", bounded)),
+      ssthresh: living(flows.state("ssthresh_bytes", bounded)),
       retransmissions: flows.increase("retransmissions"),
       rtos: flows.increase("rtos"),
       utilisation: only(sent.map(({ x, y }, i) => ({
@@ -104,9 +114,15 @@ globalThis.ccperf ??= {};
     }
     if (alike && bottleneck.length && tcp.every(Boolean) && carried.every((one) => one === carried[0])) {
       const { y } = rate[links.subjects.indexOf(port)];
-      const share = y.map((value) => value * carried[0] / bottleneck.length);
-      columns.optimum_throughput = [{ x: flows.x, y: share }];
-      if (columns.optimum_srtt && segment.every((one) => one === segment[0])) {
+      // An equal share is one only while all that share may send.
+      const of = (name) => flows.subjects.map((flow) => Number(tables.flows[name][flow]));
+      const completed = of("completion_ns").map((ns) => (Number.isNaN(ns) ? Infinity : ns));
+      const [first, last] = [Math.max(...of("start_ns")), Math.min(...of("stop_ns"), ...completed)];
+      const together = (k) => flows.times[k] >= first && flows.times[k + 1] <= last;
+      const share = y.map((value, k) => (together(k) ? value * carried[0] / bottleneck.length : NaN));
+      const isAny = share.some((value) => !Number.isNaN(value));
+      if (isAny) columns.optimum_throughput = [{ x: flows.x, y: share }];
+      if (isAny && columns.optimum_srtt && segment.every((one) => one === segment[0])) {
         columns.optimum_in_flight = [{
           x: flows.x, y: share.map((value) => value * rtt[0] * 1e3 / (8 * segment[0])),
         }];
@@ -115,13 +131,13 @@ globalThis.ccperf ??= {};
     // The metrics of these names, one value of all flows or bottlenecks (runs/metrics).
     const over = (values) => mean(values.filter((value) => !Number.isNaN(value)));
     const sums = Array.from(flows.x, (_, k) => {
-      const known = columns.throughput.map(({ y }) => y[k]).filter((value) => !Number.isNaN(value));
+      const known = samples.throughput.map(({ y }) => y[k]).filter((value) => !Number.isNaN(value));
       return known.length ? known.reduce((a, b) => a + b, 0) : NaN;
     });
     const count = (name, i) => Number(tables.links[name][links.subjects[i]]);
     const answers = {
       mean_agg_throughput_l4: mean(sums),
-      mean_srtt_l4: over(columns.srtt.map(({ y }) => mean(y))),
+      mean_srtt_l4: over(samples.srtt.map(({ y }) => mean(y))),
       mean_sojourn_l2: 1e3 * over(columns.sojourn.map(({ y }) => mean(y))),
       loss_rate_l2: over(used.map((i) => {
         const before = count("qdisc_dropped", i) + count("device_dropped", i) + count("failure_dropped", i);
@@ -132,7 +148,7 @@ globalThis.ccperf ??= {};
     };
 
     return {
-      id: about.id, name: about.name, seed: about.seed, columns,
+      id: about.id, name: about.name, seed: about.seed, columns, samples,
       answers: ccperf.layout.answers.map(([name]) => answers[name]),
       ...(tables.changes ? { states: ccperf.states(tables.changes, flows.subjects, flows.x.at(-1) ?? 0) } : {}),
       flows: flows.subjects.map((flow) => ({
@@ -141,8 +157,8 @@ globalThis.ccperf ??= {};
       links: used.map((i) => ({ name: names[links.subjects[i]] })),
       all: tables.flows.name.length,
       means: {
-        throughput: columns.throughput.map(({ y }) => mean(y)),
-        srtt: columns.srtt.map(({ y }) => mean(y)),
+        throughput: samples.throughput.map(({ y }) => mean(y)),
+        srtt: samples.srtt.map(({ y }) => mean(y)),
       },
       end: flows.x.at(-1) ?? 0,
     };
