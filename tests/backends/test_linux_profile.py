@@ -366,13 +366,28 @@ def test_nine_more_algorithms_are_the_kernels(cc: str, name: str) -> None:
     assert found.common > 6_000
 
 
+SHORT = ("short_against_long", {"size": "15kB"}, 31, 24_000)
+#: SYNs that are dropped twice.
+MEDIUM = ("short_against_long", {"size": "500kB", "buffer": 4.0}, 31, 26_000)
+#: Losses within microseconds, short last segments among them.
+INCAST = ("incast", {"n": 32, "size": "200kB"}, 32, 4000)
+
+
 @pytest.mark.kernel
-@pytest.mark.parametrize("cc", ["TcpCubic", "TcpNewReno", "TcpHighSpeed", "TcpHybla", "TcpVeno"])
-def test_short_transfers_beside_a_long_one_are_the_kernels(cc: str) -> None:
-    """Each segment of 31 flows: SYNs that are dropped, first windows, timeouts of short ones; FINs
+@pytest.mark.parametrize(
+    ("cc", "which"),
+    [
+        *((cc, SHORT) for cc in ("TcpCubic", "TcpNewReno", "TcpHighSpeed", "TcpHybla", "TcpVeno")),
+        ("TcpIllinois", MEDIUM),
+        *((cc, INCAST) for cc in ("TcpCubic", "TcpNewReno", "TcpIllinois")),
+    ],
+)
+def test_transfers_are_the_kernels(cc: str, which: tuple[str, dict[str, Any], int, int]) -> None:
+    """Each segment of all flows: SYNs that are dropped, first windows, timeouts of short ones; FINs
     that are repeated or complete a handshake.
     """
-    kernels = REGISTRY["short_against_long"].scenario(cc, size="15kB").canonical()
+    name, point, flows, common = which
+    kernels = REGISTRY[name].scenario(cc, **point).canonical()
     ours = deepcopy(kernels)
     for flow in ours["flows"]:
         flow["tcp"].update(OF_LINUX)
@@ -386,11 +401,40 @@ def test_short_transfers_beside_a_long_one_are_the_kernels(cc: str) -> None:
         linux.traced(Scenario.model_validate(ours), get("native")),
         linux.traced(Scenario.model_validate(kernels), theirs),
     )
-    assert len(found) == 31
+    assert len(found) == flows
     assert all(flow.is_equal for flow in found)
     # CUBIC's K is the kernel's: a window that grows an ACK later puts a burst off by 0.6 ms.
     assert max(flow.apart_ns for flow in found) == 0
-    assert sum(flow.common for flow in found) > 24_000
+    assert sum(flow.common for flow in found) > common
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("cc", ["TcpCubic", "TcpNewReno"])
+@pytest.mark.parametrize(
+    ("write", "rate"),
+    [
+        ("500B", "2Mbps"),
+        ("1448B", "18Mbps"),
+        ("2896B", "25Mbps"),
+        ("4000B", "30Mbps"),
+        ("20000B", "40Mbps"),
+    ],
+)
+def test_what_an_application_writes_now_and_then_leaves_as_from_the_kernel(
+    cc: str, write: str, rate: str
+) -> None:
+    """Each segment, however short."""
+    kernels = linux_and_ns3.scenario(cc, "application_limited").canonical()
+    ours = linux_and_ns3.scenario(cc, "application_limited", linux_and_ns3.PROFILE[cc]).canonical()
+    runs = []
+    for run in (ours, kernels):
+        run["stop_time"] = "5s"
+        source = run["flows"][0]["application"]
+        source.update(write=write, rate=rate, on_time="1s", off_time="1s")
+        runs.append(Scenario.model_validate(run))
+    found, _ = both(*runs)
+    assert found.is_equal
+    assert found.common > 900
 
 
 @pytest.mark.kernel

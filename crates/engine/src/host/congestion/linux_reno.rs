@@ -21,8 +21,7 @@ pub const SPEC: Spec = Spec {
     departures: &[
         "what an ACK acknowledges beyond ssthresh in slow start is not carried into congestion \
          avoidance (Linux does)",
-        "ssthresh is half of cwnd, not of the FlightSize (RFC 5681 equation 4",
-        "Linux too uses cwnd)",
+        "ssthresh is half of cwnd, not of the FlightSize (RFC 5681 equation 4; Linux, too, uses cwnd)",
     ],
     params: &[BETA_LOSS, BETA_ECN],
 };
@@ -125,10 +124,9 @@ pub(super) fn is_slow_start(tcb: &mut Tcb, segments_acked: u32) -> bool {
 
 /// What of an ACK is for congestion avoidance; none if slow start takes all of it.
 pub(super) fn beyond_slow_start(tcb: &mut Tcb, segments_acked: u32) -> Option<u32> {
-    if tcb.cwnd >= tcb.ssthresh {
-        return Some(segments_acked);
-    }
-    Some(counted(tcb, segments_acked)).filter(|&left| left > 0)
+    let is_starting = tcb.cwnd < tcb.ssthresh;
+    let left = if is_starting { counted(tcb, segments_acked) } else { segments_acked };
+    (left > 0).then_some(left)
 }
 
 impl LinuxReno {
@@ -139,14 +137,12 @@ impl LinuxReno {
 
     /// Both phases as Linux has them, where no other slow start goes before.
     pub(super) fn grow(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        let is_starting = tcb.cwnd < tcb.ssthresh;
-        let left = if is_starting { counted(tcb, segments_acked) } else { segments_acked };
-        if left > 0 {
+        if let Some(left) = beyond_slow_start(tcb, segments_acked) {
             self.congestion_avoidance(tcb, left);
         }
     }
 
-    /// See [`CongestionControl::cong_avoid`].
+    /// Both phases as ns-3 has them: an ACK is of one of them.
     pub(super) fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
         if tcb.cwnd < tcb.ssthresh {
             let acked_bytes = segments_acked.wrapping_mul(tcb.segment_size);

@@ -95,26 +95,29 @@ pub struct AsWritten {
 }
 
 impl AsWritten {
-    /// `bytes` are written behind what is unsent.
-    pub fn add(&mut self, bytes: u32, opening: &Opening<'_>) {
+    /// `bytes` are written behind what is unsent.  Returns how many of all leave at once: where the first one is full and more
+    /// is written, what the window lets leave of it does (`tcp_push_one`), and it takes as much again.
+    pub fn add(&mut self, bytes: u32, opening: &Opening<'_>) -> u32 {
         self.forget(opening.sent);
         let whole = whole(opening, u32::MAX);
-        let mut end = opening.sent.wrapping_add(opening.unsent);
+        let size = opening.tcb.segment_size;
+        // What is left of one that has been sent in part takes as much as a new one.
+        let mut end = self.ends.pop_back().unwrap_or(opening.sent.wrapping_add(opening.unsent));
+        let mut leaving = 0;
         let mut left = bytes;
-        if let Some(last) = self.ends.pop_back() {
-            // What is left of one that has been sent in part takes as much as a new one.
-            let begin = self.ends.back().copied().unwrap_or(opening.sent);
-            let more = whole.saturating_sub(last.wrapping_sub(begin)).min(left);
-            end = last.wrapping_add(more);
-            self.ends.push_back(end);
-            left -= more;
-        }
         while left > 0 {
-            let new = whole.min(left);
-            end = end.wrapping_add(new);
+            let begin = self.ends.back().copied().unwrap_or(opening.sent);
+            let more = whole.saturating_sub(end.wrapping_sub(begin)).min(left);
+            left -= more;
+            end = end.wrapping_add(more);
+            if self.ends.is_empty() && more > 0 && left > 0 {
+                leaving = (opening.room / size * size).min(left);
+                left -= leaving;
+                end = end.wrapping_add(leaving);
+            }
             self.ends.push_back(end);
-            left -= new;
         }
+        leaving
     }
 
     /// The first one, with what it takes of the next if it lacks some of a burst of so many bytes.
@@ -195,6 +198,25 @@ mod tests {
         assert_eq!(buffers.head(0, 0), closed(2 * SIZE));
         assert_eq!(buffers.head(SIZE, 0), closed(SIZE));
         assert_eq!(buffers.head(2 * SIZE, 0), open(SIZE));
+    }
+
+    /// The first one is full, and more comes: as much as there is room for leaves at once, and it takes as much again.  One that
+    /// was full before stays as it is.
+    #[test]
+    fn what_a_full_one_lets_leave_makes_room_in_it() {
+        let tcb = tcb();
+        let with_room = |room: u32, unsent| Opening { room, ..opening(&tcb, 0, unsent) };
+        for (room, leaving) in [(0, 0), (SIZE, SIZE), (SIZE + 1, SIZE), (9 * SIZE, 2 * SIZE)] {
+            let mut buffers = AsWritten::default();
+            assert_eq!(buffers.add(SIZE, &with_room(room, 0)), 0, "it is not full");
+            assert_eq!(buffers.add(3 * SIZE, &with_room(room, SIZE)), leaving);
+            let wanted = if leaving < 2 * SIZE { closed } else { open };
+            assert_eq!(buffers.head(0, 0), wanted(2 * SIZE + leaving));
+        }
+        let mut buffers = AsWritten::default();
+        assert_eq!(buffers.add(2 * SIZE, &with_room(SIZE, 0)), 0);
+        assert_eq!(buffers.add(SIZE, &with_room(SIZE, 2 * SIZE)), 0, "it was full before");
+        assert_eq!(buffers.head(0, 0), closed(2 * SIZE));
     }
 
     /// One of two segments, of which one is sent, takes one more.

@@ -22,6 +22,8 @@ const STEP: Time = Time(512_000);
 pub struct Deferral {
     /// Segments of the last burst that have not left.
     left: u32,
+    /// Bytes that wait for nothing but the window.
+    at_once: u32,
     /// The segment that leaves ends one of several, or a buffer of which that is known.
     ends_burst: bool,
     /// When it began.
@@ -34,10 +36,10 @@ impl Segmentation for Deferral {
 
     fn on_write(&mut self, bytes: u32, opening: Opening<'_>) {
         match &mut self.buffers {
-            Some(Buffers::AsWritten(written)) => written.add(bytes, &opening),
+            Some(Buffers::AsWritten(written)) => self.at_once = written.add(bytes, &opening),
             buffers if Buffers::are_waited_for(bytes, &opening) => {
                 let mut written = AsWritten::default();
-                written.add(bytes, &opening);
+                self.at_once = written.add(bytes, &opening);
                 *buffers = Some(Buffers::AsWritten(written));
             }
             _ => {}
@@ -60,10 +62,13 @@ impl Segmentation for Deferral {
             head.is_closed && opening.room >= head.left
         };
         let is_one = head.left.min(opening.unsent) <= size;
-        if !is_one && !ends_buffer && self.waits(&opening, burst) {
+        let is_pushed = std::mem::take(&mut self.at_once);
+        if is_pushed == 0 && !is_one && !ends_buffer && self.waits(&opening, burst) {
             return false;
         }
-        self.begin(together.min(opening.unsent.div_ceil(size)), now);
+        let together = together.min(opening.unsent.div_ceil(size));
+        self.at_once = is_pushed.saturating_sub(together * size);
+        self.begin(together, now);
         self.ends_burst = self.left == 0 && head.left <= size && head.is_pushed;
         true
     }

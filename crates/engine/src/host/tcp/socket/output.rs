@@ -116,8 +116,10 @@ impl<P: Profile> Socket<P> {
             self.restart_after_silence();
         }
         if P::Segmentation::WAITS {
+            let is_held = self.is_pacing() && self.is_pending(Timer::Pacing);
+            let room = if is_held { 0 } else { self.available_window() };
             let Socket { tcb, config, sending, .. } = self;
-            let opening = opening(tcb, config, &sending.scoreboard, sending.window, 0, false);
+            let opening = opening(tcb, config, &sending.scoreboard, sending.window, room, false);
             sending.segmentation.on_write(bytes, opening);
         }
     }
