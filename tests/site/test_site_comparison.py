@@ -670,3 +670,17 @@ def test_figures_of_runs_of_other_settings_name_them(browser: Browser, mixed: Pa
         "ccperf.experiment.plots.get('sweep').figure.panels[0].series.map(({ x }) => x.length)"
     )
     assert members == [2, 2, 2]
+
+
+@pytest.mark.parametrize("seeds", ["1", "1..3"])
+def test_the_front_page_says_before_all_else_why_nothing_is_known_of_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["new", "cc", "Mine"]) == 0
+    line = ["bench", "./mine.py:Mine,cubic", "--experiments", "ecn", "--stop-time", "300ms"]
+    assert invoke([*line, "--seed", seeds]) == 0
+    page = (tmp_path / "site" / "index.html").read_text()
+    told = "ccperf bench ./mine.py:Mine,TcpCubic --seed 1..3"
+    assert (told in page) == ("Nothing is known yet of ./mine.py:Mine" in page) == (seeds == "1")
+    assert told not in page or page.index(told) < page.index("<table")

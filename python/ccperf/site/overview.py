@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from ccperf import _native
+from ccperf.base.expression import bare
 from ccperf.evidence.summary import Summary
 from ccperf.runs.metrics import metric_named
 from ccperf.site import small
@@ -129,6 +131,14 @@ class Overview:
         """Return what is said of each algorithm against a baseline."""
         said = ((name, self.scores.sentence(base, name, 2)) for name in self.algorithms)
         return [(name, text) for name, text in said if text]
+
+    def open(self, base: str) -> list[str]:
+        """Return the algorithms of which one seed tells nothing, as a command line names them."""
+        return [
+            f"./{name}" if _native.is_user_code(bare(name)) else name
+            for name in self.algorithms
+            if base and name != base and self.scores.is_open(base, name)
+        ]
 
     def values(self, base: str, criterion: Criterion, group: Group) -> list[Value]:
         """Return the cells of an experiment's row, of each algorithm."""

@@ -306,6 +306,12 @@ class Scores:
             self._rows[base] = corrected(rows)
         return self._rows[base]
 
+    def is_open(self, base: str, algorithm: str) -> bool:
+        """Whether no comparison with the baseline says anything, for want of seeds."""
+        rows = [row for row in self.against(base) if row.side == algorithm]
+        is_unknown = all(row.verdict.word == "not known yet" for row in rows)
+        return is_unknown and _are_of_one_seed(rows)
+
     def sentence(self, base: str, algorithm: str, most: int) -> str | None:
         """Say of an algorithm how it differs from the baseline; None if they were not compared.
 
