@@ -105,7 +105,7 @@ def test_no_flow_carries_more_than_the_optimum_in_the_long_run(name: str) -> Non
     result = ccperf.run(name, cc="cubic", stop_time="10s")
     figure = describe("time_series", result.scenario, result.recording)
     (best,) = of_role(figure, 2, "optimum")
-    carried = sum(series.y.mean() for series in of_role(figure, 2, "subject"))
+    carried = sum(np.nan_to_num(each.y).mean() for each in of_role(figure, 2, "subject"))
     count = len(of_role(figure, 2, "subject"))
     assert 0.8 * count * np.nanmean(best.y) < carried <= count * np.nanmean(best.y)
 
@@ -276,7 +276,7 @@ def test_congestion_states_stand_beneath_the_window_where_changes_are_recorded()
 
 
 def test_a_line_ends_with_its_flow_and_the_mean_is_of_those_that_are_there() -> None:
-    """One of eleven flows ends at 0.1 s; its last RTT stays in the recording."""
+    """One of eleven flows ends at 0.1 s; its last RTT stays in the recording. One begins late."""
     rtts = np.full((7, 11), 20e6)
     rtts[:, 0] = 130e6
     ends = np.full(11, np.nan)
@@ -285,17 +285,17 @@ def test_a_line_ends_with_its_flow_and_the_mean_is_of_those_that_are_there() -> 
         flows=11,
         points=7,
         samples={"srtt_ns": rtts, "cwnd_bytes": 14_480, "in_flight_bytes": 0},
-        counters={"completion_ns": ends.tolist()},
+        counters={"completion_ns": ends.tolist(), "start_ns": [0] * 10 + [70_000_000]},
     )
     figure = described("time_series", run)
     for panel in range(3):
         lines = of_role(figure, panel, "subject")
         assert np.isfinite(lines[0].y).tolist() == [True] * 4 + [False] * 2
         assert np.isfinite(lines[1].y).all()
+        assert np.isfinite(lines[-1].y).tolist() == [False] * 2 + [True] * 4
     (average,) = of_role(figure, 1, "mean")
-    np.testing.assert_allclose(average.y, [30] * 4 + [20] * 2)
-    (share,) = of_role(figure, 2, "optimum")
-    assert np.isfinite(share.y).tolist() == [True] * 3 + [False] * 3
+    np.testing.assert_allclose(average.y, [31] * 2 + [30] * 2 + [20] * 2)
+    assert of_role(figure, 2, "optimum") == []  # no whole interval has all
     (rtt,) = of_role(figure, 1, "optimum")
     assert np.isfinite(rtt.y).all()
     # Of what metrics are, figures of means keep all.
@@ -310,3 +310,10 @@ def test_flows_that_never_all_send_at_once_have_no_equal_share() -> None:
         assert of_role(described(name, run), panel, "optimum") == []
     assert len(of_role(described("time_series", run), 1, "optimum")) == 1
     assert described("distribution", run).panels[0].lines == ()
+
+
+def test_an_equal_share_is_drawn_while_all_that_share_may_send() -> None:
+    counters = {"completion_ns": [125e6, np.nan], "start_ns": [0, 40_000_000]}
+    run = Dumbbell(flows=2, points=7, counters=counters)
+    (share,) = of_role(described("time_series", run), 2, "optimum")
+    assert np.isfinite(share.y).tolist() == [False, False, True, True, False, False]

@@ -300,7 +300,9 @@ def _joined(panel: Panel, count: int) -> list[Series]:
         values = np.array([one.y for one in alike])
         known = np.isfinite(values)
         sums, counts = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
-        y = np.where(counts > 0, sums, np.nan) if adds else _ratio(sums, counts)
+        # Where no flow is there, nothing is sent.
+        total = sums if known.any() else np.full(sums.shape, np.nan)
+        y = total if adds else _ratio(sums, counts)
         found.append(replace(first, y=y, subject=0))
     best = [one for one in panel.series if one.role == "optimum"]
     return [*found, *(replace(one, y=one.y * count if adds else one.y) for one in best)]

@@ -83,13 +83,13 @@ class Timeline:
 def columns(flows: FlowSeries) -> dict[str, Floats]:
     """Return every quantity of a run: shape (n - 1, flows), or (n - 1, bottlenecks).
 
-    States and rates of a flow end with it: its last sRTT is nobody's any more.
+    States and rates of a flow begin and end with it: its last sRTT is nobody's any more.
     """
     links = flows.links
     shown = bottlenecks(flows)
 
     def living(values: Floats) -> Floats:
-        return np.where(flows.has_ended, np.nan, values)
+        return np.where(flows.is_living, values, np.nan)
 
     def bounded(segments: Floats) -> Floats:
         is_bounded = segments * flows.segment_bytes < UNBOUNDED_BYTES

@@ -46,7 +46,8 @@ TIMELINES: Mapping[str, Timeline] = {
             "In flight and sRTT are values at the grid points, throughput is the mean of the "
             "interval that ends there. Dotted: the optimum, an equal share of what the bottleneck "
             "can carry of payload, without a queue, while all flows that share it may send. A line "
-            "ends with its flow. With more than ten flows their mean is drawn, too.",
+            "is as long as its flow. With more than ten flows the mean of those that are there is "
+            "drawn, too.",
             (Strip("in_flight"), Strip("srtt"), Strip("throughput")),
         ),
         Timeline(

@@ -159,13 +159,17 @@ class FlowSeries:
         return there
 
     @cached_property
-    def has_ended(self) -> npt.NDArray[np.bool_]:
-        """Whether a flow had ended before the interval that ends at t_k: it had closed and all its
-        bytes were acknowledged, or, without ACKs, its application had stopped."""
+    def is_living(self) -> npt.NDArray[np.bool_]:
+        """Whether a flow was there at some time of the interval that ends at t_k.
+
+        It ends once it has closed and all its bytes are acknowledged, or, without ACKs, once its
+        application stops.
+        """
         completion = self.counter("completion_ns")
         ends = np.where(self._is_tcp, completion, self.counter("stop_ns"))
-        ended: npt.NDArray[np.bool_] = self._samples.starts_ns[:, np.newaxis] >= ends
-        return ended
+        begun = self._samples.ends_ns[:, np.newaxis] > self.counter("start_ns")
+        living: npt.NDArray[np.bool_] = begun & ~(self._samples.starts_ns[:, np.newaxis] >= ends)
+        return living
 
     @cached_property
     def are_all_there(self) -> npt.NDArray[np.bool_]:

@@ -75,10 +75,11 @@ globalThis.ccperf ??= {};
 
     const rate = links.state("rate_bps", (bps) => bps / 1e6);
     const sent = links.rate("tx_bytes");
-    // States and rates of a flow end with it; metrics are of the whole run.
+    // States and rates of a flow begin and end with it; metrics are of the whole run.
+    const starts = flows.subjects.map((flow) => Number(tables.flows.start_ns[flow]));
     const ends = flows.subjects.map((flow, i) => Number(tables.flows[tcp[i] ? "completion_ns" : "stop_ns"][flow]));
     const living = (series) => series.map(({ x, y }, i) => ({
-      x, y: y.map((value, k) => (flows.times[k] >= ends[i] ? NaN : value)),
+      x, y: y.map((value, k) => (flows.times[k] >= ends[i] || flows.times[k + 1] <= starts[i] ? NaN : value)),
     }));
     const samples = {
       throughput: flows.rate("received_bytes"),
