@@ -96,6 +96,7 @@ errors                 :
 base.prose             :
 base.wording           :
 base.columns           :
+base.consoles          :
 base.expression        :
 runs.diagnoses         : _native algorithms.registry runs.recording
 base.outputs           : errors
@@ -169,9 +170,10 @@ store                  : _native algorithms.roles algorithms.user_code base.outp
                          runs.result scenario scenario.canonical
 experiments.what_if    : _native base.expression errors experiments.grid experiments.topologies
                          scenario
-campaign               : _native algorithms.roles algorithms.user_code base.interruption
-                         base.wording errors present.notebook runs.backends runs.metrics
-                         runs.result runs.sources scenario scenario.canonical scenario.chance store
+campaign               : _native algorithms.roles algorithms.user_code base.consoles
+                         base.interruption base.wording errors present.notebook runs.backends
+                         runs.metrics runs.result runs.sources scenario scenario.canonical
+                         scenario.chance store
 campaign.plan          : algorithms.registry base.expression campaign errors experiments.catalogue
                          experiments.grid
 present.reproduce      : algorithms.roles algorithms.user_code base.expression errors
@@ -195,7 +197,8 @@ include                :
 gym                    : _native algorithms base.libraries base.wording errors
                          experiments.catalogue scenario
 cli                    : _native algorithms.registry algorithms.releases algorithms.roles
-                         algorithms.user_code api base.columns base.expression base.interruption
+                         algorithms.user_code api base.columns base.consoles base.expression
+                         base.interruption
                          base.outputs base.startup base.wording campaign campaign.plan data errors
                          evidence experiments.catalogue experiments.grid experiments.programs
                          experiments.topologies experiments.what_if present.citation

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ccperf.cli.app import invoke
+from ccperf.store import Store
 from user_scenarios import environment
 
 CLASS = """
@@ -111,3 +112,22 @@ def test_a_name_that_ascii_lacks_is_shown_as_python_writes_it() -> None:
     out, _ = ccperf("runs", "--db", "x.db", **plain)
     assert r"mine.py:\xc4ther" in out
     assert "mine.py:Äther" in ccperf("runs", "--db", "x.db", PYTHONIOENCODING="latin-1")[0]
+
+
+@pytest.mark.parametrize("width", ["0", "1", "2", "5"])
+@pytest.mark.parametrize("words", [["--help"], ["list", "--help"]], ids=len)
+def test_help_ends_in_a_terminal_without_columns(width: str, words: list[str]) -> None:
+    shown, _ = ccperf(*words, COLUMNS=width)
+    assert "Usage" in shown
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_run_is_made_though_nobody_has_its_streams_open(closed: str) -> None:
+    """Nor does what is printed end up in the file that has a closed stream's number."""
+    line = "-m ccperf run dumbbell --cc cubic --time 1s --db x.db"
+    command = f'exec "{sys.executable}" {line} {closed}'
+    done = subprocess.run(["sh", "-c", command], env=environment(), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert ("throughput" in done.stdout.decode()) == (closed == "2>&-")
+    with Store("x.db", "r") as store:
+        assert len(store.ids()) == 1

@@ -44,3 +44,16 @@ def _leave_out(name: str, **offers: object) -> None:
     module = ModuleType(name)
     module.__dict__.update(offers)
     sys.modules.setdefault(name, module)
+
+
+def with_streams() -> None:
+    """Have streams to nowhere in the place of those that were closed (`2>&-`).
+
+    Else the next file that is opened has their number, and gets what others print there.
+    """
+    for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)  # its number is the lowest that is free
+            os.set_inheritable(nowhere, nowhere == number)
+            mode = "r" if number == 0 else "w"
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))

@@ -134,7 +134,6 @@ class Bar:
     """A bar on stderr over all runs, and one below for each run that takes a while."""
 
     def __init__(self, title: str = "") -> None:
-        from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -144,6 +143,8 @@ class Bar:
             TimeRemainingColumn,
         )
 
+        from ccperf.base.consoles import console
+
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -151,7 +152,7 @@ class Bar:
             TimeElapsedColumn(),
             TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[note]}"),
-            console=Console(file=sys.stderr),
+            console=console(sys.stderr),
             disable=not sys.stderr.isatty(),
         )
         self._title = title

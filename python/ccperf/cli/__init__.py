@@ -20,6 +20,7 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run a command line and exit."""
+    startup.with_streams()  # before anything else is opened
     interruption.watch()
     startup.lightly()
     try:

@@ -138,8 +138,9 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
     Without a call, as when there is nothing to do, there is no bar.
     """
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from ccperf.base.consoles import console
 
     columns = (
         TextColumn("{task.description}"),
@@ -147,7 +148,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    bar = Progress(*columns, console=Console(file=sys.stderr))
+    bar = Progress(*columns, console=console(sys.stderr))
     task = bar.add_task(title, total=None)
 
     def advance(done: int, total: int) -> None:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 import cyclopts
 
 from ccperf import __version__
+from ccperf.base.consoles import console
 from ccperf.cli import plain, spelling
 from ccperf.cli.commands import COMMANDS
 from ccperf.cli.examples import epilogue
@@ -92,6 +93,7 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
 
 def call(arguments: Sequence[str]) -> object:
     """Do what a command line says, and return what its command does; 2 if that cannot be meant."""
+    app.console = console()
     try:
         # What a command declares (--ns3-source) holds for that command only.
         return copy_context().run(
