@@ -184,3 +184,30 @@ def test_a_method_that_is_never_called_is_warned_about(
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("is never called") == bool(warning)
     assert warning in done.stderr
+
+
+def test_python_is_warned_once_of_a_method_that_is_never_called(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import ccperf\n\nclass Mine(ccperf.CongestionControl):\n"
+        "    def ssthreshold(self, tcb, in_flight):\n        return 3000\n\n"
+        "    def congavoid(self, tcb, segments):\n        pass\n"
+    )
+    text = (
+        "import warnings, ccperf\n"
+        "with warnings.catch_warnings(record=True) as found:\n"
+        "    warnings.simplefilter('always')\n"
+        "    for k in (1, 2):\n"
+        "        ccperf.run('aqm', cc='./mine.py:Mine', k=k, stop_time='100ms')\n"
+        "print(*(f'{each.category.__name__}: {each.message}' for each in found), sep='\\n')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert done.stdout.splitlines() == [
+        "RuntimeWarning: Mine.ssthreshold is never called; is `ssthresh` meant?",
+        "RuntimeWarning: Mine.congavoid is never called; is `cong_avoid` meant?",
+    ], done.stderr

@@ -13,7 +13,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
@@ -86,8 +86,7 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
     base, methods = _kinds()[kind]
     if not issubclass(cls, base):
         raise TypeError(_not_of(cls, kind))
-    if warnings:
-        _warn_of_misspelt(cls, base, methods)
+    misspelt.update(dict.fromkeys(_misspelt(cls, base, methods)))
     wanted = getattr(cls, "interface", 0)
     if wanted > _native.INTERFACE:
         raise TypeError(
@@ -169,16 +168,12 @@ _NS3_NAMES = {
     "doenqueue": "enqueue",
     "dodequeue": "dequeue",
 }
-#: Whether warnings are printed: once for a command, not for each of its runs.
-warnings = False
-_warned: set[type] = set()
+#: What the classes that were made objects of are to be warned of, each once.
+misspelt: dict[str, None] = {}
 
 
-def _warn_of_misspelt(cls: type, base: type, methods: Sequence[str]) -> None:
+def _misspelt(cls: type, base: type, methods: Sequence[str]) -> Iterator[str]:
     """A method that nobody calls leaves the base class's in force, with plausible numbers."""
-    if cls in _warned:
-        return
-    _warned.add(cls)
     known = {_bare(method): method for method in methods}
     known |= {name: method for name, method in _NS3_NAMES.items() if method in methods}
     codes = [getattr(value, "__code__", None) for value in vars(cls).values()]
@@ -187,10 +182,7 @@ def _warn_of_misspelt(cls: type, base: type, methods: Sequence[str]) -> None:
         if name.startswith("_") or not callable(value) or hasattr(base, name) or name in called:
             continue
         for near in difflib.get_close_matches(_bare(name), known, n=1, cutoff=0.8):
-            print(
-                f"warning: {cls.__name__}.{name} is never called; is `{known[near]}` meant?",
-                file=sys.stderr,
-            )
+            yield f"{cls.__name__}.{name} is never called; is `{known[near]}` meant?"
 
 
 def _bare(name: str) -> str:

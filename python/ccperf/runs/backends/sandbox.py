@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -134,6 +135,7 @@ def _run(
         process.end(2 * keeper.PATIENCE_S)
     if error := _error(folder, watch, user_code):
         raise error
+    _warn(folder)
     if status or not folder.has_tables():
         raise RunError(watch.report(_ending(status)))
     return watch
@@ -166,6 +168,23 @@ def _error(folder: _Folder, watch: _Watch, user_code: Mapping[str, str]) -> RunE
     except Exception as unreadable:  # whatever user code has put there
         what = f"its process left something else than an error ({unreadable})"
         return RunError(watch.report(what[:_SHOWN]))
+
+
+#: What was warned of, each once: the next of many runs says the same. User code could write any.
+_MOST_WARNINGS = 100
+_warned: set[str] = set()
+
+
+def _warn(folder: _Folder) -> None:
+    """Pass on what the worker warns of; what is no list of texts is no warning either."""
+    try:
+        texts = json.loads(folder.read("warnings.json", _LARGEST_ERROR) or "[]")
+    except (RecordingError, ValueError, RecursionError):
+        return
+    for text in texts if isinstance(texts, list) else ():
+        if isinstance(text, str) and text not in _warned and len(_warned) < _MOST_WARNINGS:
+            _warned.add(text)
+            warnings.warn(text[:_SHOWN], RuntimeWarning, stacklevel=2)
 
 
 def _memory() -> int:

@@ -33,11 +33,12 @@ def main(folder: Path) -> None:
         _confine(folder, job["packets"])
     sys.path[:] = job["path"]
     random.seed(job["seed"])
-    loading.warnings = bool(job.get("load_only"))
     try:
         held = Held(job["user_code"])
         simulation = _native.Simulation(lowered, job["packets"], folder / "monitor")
         held.loaded()
+        if loading.misspelt:
+            (folder / "warnings.json").write_text(json.dumps([*loading.misspelt]))
         if job.get("load_only"):
             (folder / job["tables"]).mkdir()
             return
