@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import pytest
 
+import ccperf
 from ccperf.cli.app import invoke
 from ccperf.cli.formats import render
 
@@ -235,6 +236,51 @@ def test_a_slip_in_a_choice_is_answered_by_what_there_is(
     assert shown.out == ""
     assert shown.err.startswith(f"error: {says}")
     assert len(shown.err.splitlines()) == 1
+
+
+@pytest.fixture
+def mixed(compare: Compare) -> Compare:
+    """Beside the others runs that are twice as long."""
+    words = ["run", "aqm", "--cc", "newreno,cubic", "--k", "1,2", "--qdisc", "codel"]
+    assert invoke([*words, "--seed", "1", "--stop-time", "4s", "--db", "benchmark_all.db"]) == 0
+    compare()
+    return compare
+
+
+def test_what_labels_a_point_selects_it(mixed: Compare, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = mixed("newreno", "cubic", "--each", "--at", "stop_time=4s")
+    points = {line.partition("  ")[0] for line in out.splitlines()[1:]}
+    assert points == {f"aqm k={k} qdisc=CoDelQueueDisc stop_time=4s" for k in (1, 2)}
+    assert mixed("newreno", "cubic", "--each", "--at", "stop_time=4000ms")[1] == out
+    found = ccperf.compare("newreno", "cubic", db="benchmark_all.db", stop_time="4s", each=True)
+    assert {dict(row.point)["stop_time"] for row in found.rows} == {"4s"}
+    assert invoke(["runs", "--at", "stop_time=4s,k=2"]) == 0
+    assert capsys.readouterr().out.count("aqm") == 2
+    status, out, err = mixed("newreno", "cubic", "--at", "stop_time=7s")
+    assert (status, out) == (2, "")
+    assert "--at: unknown value of stop_time `7s`; known: 2s, 4s" in err
+
+
+def test_points_whose_settings_differ_are_not_pooled_without_a_word(mixed: Compare) -> None:
+    said = "one row has points of runs with different settings: stop_time (2s, 4s); --at stop_time"
+    assert said in mixed("newreno", "cubic")[2]
+    for words in (["--each"], ["--at", "stop_time=4s"]):
+        assert "different settings" not in mixed("newreno", "cubic", *words)[2]
+    (pooled,) = json.loads(mixed("newreno", "cubic", "--json")[1])["pooled"].items()
+    assert pooled == ("stop_time", ["2s", "4s"])
+
+
+def test_a_choice_that_no_run_fits_is_called_so(compare: Compare) -> None:
+    status, out, err = compare("newreno", "bbr", "--at", "aut=TcpNewReno")
+    assert (status, out) == (2, "")
+    where = "benchmark_all.db with --at aut=TcpNewReno"
+    assert err == f"error: items: no runs of `bbr` in {where}; there are TcpNewReno\n"
+    words = ["run", "aqm", "--cc", "newreno", "--k", "3", "--qdisc", "fifo", "--stop-time", "60ms"]
+    assert invoke([*words, "--db", "benchmark_all.db"]) == 0
+    compare()
+    status, out, err = compare("newreno", "bbr", "--at", "k=3,qdisc=codel")
+    assert (status, out) == (2, "")
+    assert "--at: each of these has runs in benchmark_all.db, but no run has all of them" in err
 
 
 def test_a_gate_on_single_runs_is_wrong_usage(compare: Compare) -> None:

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from ccperf.cli.app import invoke
 from ccperf.evidence import cells, gate, sweeps, text
 from ccperf.evidence.cells import Cell, Point
 from ccperf.evidence.compare import Comparison, compare, document
-from ccperf.evidence.verdict import effect_text
+from ccperf.evidence.verdict import effect_text, interval_text
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends
@@ -171,10 +171,10 @@ def test_points_and_their_mean_make_the_verdict() -> None:
         return row.verdict.word, str(row.verdict)
 
     assert verdict(1.1, 1.2) == ("worse", "worse")
-    assert verdict(1.1, 1.0) == ("worse", "worse at 1, equal within 1 % at 1")
-    assert verdict(1.1, 0.5) == ("mixed", "better at 1, worse at 1")
+    assert verdict(1.1, 1.0) == ("worse", "worse (1 of 2 points, 1 equal within 1 %)")
+    assert verdict(1.1, 0.5) == ("mixed", "mixed (1 better, 1 worse)")
     # One point of three by 2 %: on the mean that is below 1 %.
-    assert verdict(1.02, 1.0, 1.0) == ("mixed", "worse at 1, equal within 1 % at 2")
+    assert verdict(1.02, 1.0, 1.0) == ("mixed", "mixed (1 worse, 2 equal within 1 %)")
     assert verdict(1.001, 1.0, 1.0) == ("equal", "equal within 1 %")
 
 
@@ -482,6 +482,25 @@ def test_sizes_have_no_power_of_ten_below_and_above_1000(value: float, said: str
     assert effect_text("difference", value) == f"+{said}"
     assert effect_text("difference", -value) == f"−{said}"
     assert effect_text("ratio", value) == f"x{said}"
+
+
+@pytest.mark.parametrize(
+    ("effect", "value", "interval", "said"),
+    [
+        ("ratio", 1.1004, (1.0988, 1.1021), "x1.100 (1.099 to 1.102)"),
+        ("ratio", 0.80383, (0.80338, 0.80428), "x0.8038 (0.8034 to 0.8043)"),
+        ("ratio", 1.5, (0.004, 600.0), "x1.500 (0.004 to 600.000)"),
+        ("ratio", 2.0, (2.0, 2.0), "x2.00 (2.00 to 2.00)"),
+        ("ratio", 1200.0, (1100.0, 1300.0), "x1,200 (1,100 to 1,300)"),
+        ("difference", -0.2296, (-0.2891, -0.17), "−0.230 (−0.289 to −0.170)"),
+        ("difference", 0.001, (-5.1, 5.2), "0.00 (−5.10 to +5.20)"),
+        ("difference", 0.0, (0.0, 0.0), "0 (0 to 0)"),
+    ],
+)
+def test_a_mean_and_its_interval_have_digits_that_tell_them_apart(
+    effect: Literal["ratio", "difference"], value: float, interval: tuple[float, float], said: str
+) -> None:
+    assert interval_text(effect, value, interval) == said
 
 
 def test_points_from_0_and_to_0_are_both_named_in_either_order() -> None:

@@ -64,7 +64,14 @@ def test_where_pairs_do_not_vary_though_runs_do_their_signs_are_counted() -> Non
     assert (three.direction, three.more_seeds) == ("unknown", 3)
     six = difference([0.0] * 6, [2.0] * 6)
     assert (six.p, six.direction) == (1 / 32, "more")
-    assert difference([2.0] * 3, [2.0] * 3).direction == "equal"
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0])
+def test_as_many_signs_tell_that_values_are_equal(value: float) -> None:
+    """Two seeds that agree say nothing of a third: a loss that is drawn may not have come yet."""
+    two, six = (difference([value] * n, [value] * n) for n in (2, 6))
+    assert (two.p_equal, two.direction, two.more_seeds) == (0.5, "unknown", 4)
+    assert (six.p_equal, six.direction) == (1 / 32, "equal")
 
 
 def test_as_many_signs_tell_that_a_constant_difference_is_within_the_margin() -> None:

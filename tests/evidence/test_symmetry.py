@@ -203,7 +203,7 @@ def test_a_point_where_one_side_is_zero_counts_and_has_no_factor() -> None:
     assert row.size.mean == pytest.approx(4 ** (1 / 3))  # of 1, 2 and 2
     assert (row.size.zeros, row.size.largest.value) == (1, math.inf)
     assert row.size.largest.point == (("k", "1"),)
-    assert str(row.verdict) == "worse at 3, equal within 1 % at 1"
+    assert str(row.verdict) == "worse (3 of 4 points, 1 equal within 1 %)"
     assert row.verdict.shown == 3
 
 

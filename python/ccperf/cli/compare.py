@@ -11,6 +11,7 @@ from ccperf.cli.parameter import Parameter
 
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
+    from ccperf.evidence.chosen import Algorithms
     from ccperf.evidence.compare import Over
 
 
@@ -70,7 +71,7 @@ def command(
     from ccperf.cli.spelling import with_databases
     from ccperf.errors import UsageError
     from ccperf.evidence import cells, gate
-    from ccperf.evidence.chosen import choose, metrics_named
+    from ccperf.evidence.chosen import Algorithms, choose, metrics_named
     from ccperf.evidence.compare import compare
     from ccperf.experiments.catalogue import answer
 
@@ -104,7 +105,9 @@ def command(
                 raise UsageError("--fail-on", "is for algorithms or databases, not single runs")
             return compare_runs(items, given, metrics_named(metric, "--metric"), format)
         found = choose(given, experiment=experiment, at=at)
-        sides = cells.by_algorithm(found, _algorithms(items, found, versions=versions))
+        choice = {"--experiment": experiment, "--at": at}
+        named = Algorithms.of(found, " ".join(f"{o} {text}" for o, text in choice.items() if text))
+        sides = cells.by_algorithm(found, _algorithms(items, named, versions=versions))
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
     chosen, gated = metrics_named(metric, "--metric"), [each.metric for each in gates]
@@ -226,13 +229,11 @@ def _are_runs(items: Sequence[str], databases: Sequence[Path]) -> bool:
     return bool(items) and (items[0] == LATEST or any(each.startswith(items[0]) for each in ids))
 
 
-def _algorithms(items: Sequence[str], found: Sequence[Cell], *, versions: bool) -> list[str]:
+def _algorithms(items: Sequence[str], there: Algorithms, *, versions: bool) -> list[str]:
     """The algorithms named, in their order; the newest of all."""
     from ccperf.base import expression
     from ccperf.errors import UsageError
-    from ccperf.evidence.chosen import Algorithms
 
-    there = Algorithms.of(found)
     if not versions:
         named = [there.one(one, "items") for item in items for one in expression.each(item)]
         return named or there.newest()

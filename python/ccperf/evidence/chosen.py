@@ -6,7 +6,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ccperf import _native
 from ccperf.algorithms import registry, roles
@@ -41,10 +41,12 @@ class Algorithms:
         rows: Sequence[RunRow],
         databases: Iterable[str | Path],
         names: Sequence[str] | None = None,
+        choice: str = "",
     ) -> None:
         """Of all runs of databases; of a choice of them only with the `names` of its cells, since
         other runs decide whether a name has a version."""
-        self._where = ", ".join(map(str, databases))
+        where = ", ".join(map(str, databases))
+        self._where = f"{where} with {choice}" if choice else where
         self._digests: dict[str, str] = {}
         called = versions.versioned(rows) if names is None else names
         made: dict[str, tuple[str, int]] = {}
@@ -59,13 +61,14 @@ class Algorithms:
             names.sort(key=made.__getitem__)
 
     @classmethod
-    def of(cls, cells: Iterable[Cell]) -> Algorithms:
-        """Those of cells, by the names that these have."""
+    def of(cls, cells: Iterable[Cell], choice: str = "") -> Algorithms:
+        """Those of cells, by the names that these have; `choice` says which these are."""
         found = [(record, cell.algorithm) for cell in cells for record in cell.records.values()]
         return cls(
             [record.row for record, _ in found],
             dict.fromkeys(record.database for record, _ in found),
             [name for _, name in found],
+            choice,
         )
 
     def newest(self) -> list[str]:
@@ -174,19 +177,23 @@ class Choice:
     #: The option that names each of the parameters.
     options: Mapping[str, str]
 
-    def fits(self, experiment: str, parameters: Mapping[str, object]) -> bool:
+    def fits(self, point: _Described) -> bool:
         """Whether a point is meant."""
-        return (not self.experiments or experiment in self.experiments) and all(
-            str(parameters.get(name)) in values for name, values in self.parameters.items()
+        return (not self.experiments or point.experiment in self.experiments) and all(
+            _is_among(str(point.words.get(name)), values)
+            for name, values in self.parameters.items()
         )
 
-    def check(self, rows: Iterable[RunRow], databases: Iterable[str | Path]) -> None:
-        """Raise `UsageError` for a word that fits no run of a database that has some."""
+    def check(self, points: Iterable[_Described], databases: Iterable[str | Path]) -> None:
+        """Raise `UsageError` for a word that fits no point of databases that have some, and where
+        no point fits all of them."""
         there: dict[str, dict[str, None]] = {}
         experiments: dict[str, None] = {}
-        for row in rows:
-            experiments[_experiment(row)] = None
-            for name, value in _described(_experiment(row), row.parameters).items():
+        fits = False
+        for point in points:
+            fits = fits or self.fits(point)
+            experiments[point.experiment] = None
+            for name, value in point.words.items():
                 there.setdefault(name, {})[str(value)] = None
         where = ", ".join(map(str, databases))
         for name in self.experiments if experiments else ():
@@ -196,18 +203,47 @@ class Choice:
         for name, values in self.parameters.items() if experiments else ():
             if name not in there:
                 raise UsageError(self.options[name], unknown("parameter", name, there))
-            if there[name].keys().isdisjoint(values):
+            if not any(_is_among(value, values) for value in there[name]):
                 message = unknown(f"value of {name}", values[0], there[name])
                 raise UsageError(self.options[name], message)
+        if experiments and not fits:
+            option = next(iter(self.options.values()))
+            message = f"each of these has runs in {where}, but no run has all of them"
+            raise UsageError(option, f"{message}; `ccperf runs` lists what there is")
+
+
+class _Described(NamedTuple):
+    """A point, and all words by which it can be meant."""
+
+    experiment: str
+    words: Mapping[str, object]
 
 
 def _described(
     experiment: str, parameters: Mapping[str, object], tested: str | None = None
-) -> dict[str, object]:
-    """A point's parameters, and what is under test by its option, if that is not `cc`."""
+) -> _Described:
+    """A point by its parameters, and by what is under test, by its option if that is not `cc`."""
     kind = NAMED[experiment].kind if experiment in NAMED else "cc"
     tested = tested or roles.under_test(parameters)
-    return {**parameters, **({kind: tested} if tested and kind != "cc" else {})}
+    by_option: dict[str, str] = {kind: tested} if tested and kind != "cc" else {}
+    return _Described(experiment, {**parameters, **by_option})
+
+
+def _of_cells(found: Sequence[Cell]) -> list[_Described]:
+    """Cells by all that labels their points: their parameters, in what their settings differ from
+    others', and who ran them."""
+    described = []
+    for cell in cells.told_by_maker(found):
+        point = cell.point
+        row = next(iter(cell.records.values())).row
+        parameters = {**row.parameters, **dict(point.parameters)}
+        described.append(_described(point.experiment, parameters, cell.algorithm))
+    return described
+
+
+def _is_among(value: str, values: Collection[str]) -> bool:
+    """Whether a value is one of these; what links differ in, `20Mbps,50Mbps`, is several."""
+    return value in values or all(each in values for each in value.split(","))
 
 
 def _experiment(row: RunRow) -> str:
@@ -261,15 +297,13 @@ def choose(
     rows = [record.row for record in found]
     there = Algorithms(rows, databases)
     names = [there.one(word, "--cc") for word in words(cc)] or (there.newest() if newest else [])
-    choice.check(rows, databases)
+    gathered = cells.gather(found)
+    described = _of_cells(gathered)
+    choice.check(described, databases)
     there_are = [
         replace(cell, algorithm=versions.split(cell.algorithm)[0]) if newest else cell
-        for cell in cells.gather(found)
-        if choice.fits(
-            cell.point.experiment,
-            _described(cell.point.experiment, dict(cell.point.parameters), cell.algorithm),
-        )
-        and (not names or cell.algorithm in names)
+        for cell, point in zip(gathered, described, strict=True)
+        if choice.fits(point) and (not names or cell.algorithm in names)
     ]
     if seeds is None:
         return there_are
@@ -294,7 +328,11 @@ def rows(
         with Store(path, "r") as store:
             found += [(path, row) for row in store.runs()]
     listed = [row for _, row in found]
-    choice.check(listed, databases)
+    described = [_described(_experiment(row), row.parameters) for row in listed]
+    if not choice.parameters.keys() <= {name for point in described for name in point.words}:
+        # What else labels a point is known of cells only, which takes longer.
+        described = _told(described, listed, databases)
+    choice.check(described, databases)
     names = versions.versioned(listed)
     there = Algorithms(listed, databases)
     meant: set[str] = set()
@@ -311,10 +349,30 @@ def rows(
         meant |= in_flows
     return [
         (path, row)
-        for (path, row), name in zip(found, names, strict=True)
-        if choice.fits(_experiment(row), _described(_experiment(row), row.parameters))
+        for (path, row), name, point in zip(found, names, described, strict=True)
+        if choice.fits(point)
         and (not cc or name in meant or (not newest and not meant.isdisjoint(row.cc)))
     ]
+
+
+def _told(
+    points: Sequence[_Described], rows: Sequence[RunRow], databases: Sequence[str | Path]
+) -> list[_Described]:
+    """The points of runs with all that labels them in a comparison."""
+    gathered = cells.read(databases)
+    labels = {
+        _key(record.row): point.words
+        for cell, point in zip(gathered, _of_cells(gathered), strict=True)
+        for record in cell.records.values()
+    }
+    return [
+        _Described(point.experiment, {**labels.get(_key(row), {}), **point.words})
+        for point, row in zip(points, rows, strict=True)
+    ]
+
+
+def _key(row: RunRow) -> tuple[str, ...]:
+    return row.id, _experiment(row), repr(row.parameters)
 
 
 def metrics_named(text: str, option: str) -> list[str]:

@@ -93,9 +93,9 @@ class Row:
         text = verdict.effect_text(size.effect, size.mean)
         interval = self.differences[0].interval if self.points == 1 else None
         if interval:
-            ends = map(math.exp, interval) if size.effect == "ratio" else interval
-            low, high = (verdict.effect_text(size.effect, end).lstrip("x") for end in ends)
-            text += f" ({low} to {high})"
+            if size.effect == "ratio":
+                interval = math.exp(interval[0]), math.exp(interval[1])
+            text = verdict.interval_text(size.effect, size.mean, interval)
         return f"{text} at {self.points - size.zeros}" if size.zeros else text
 
     @property
@@ -166,6 +166,8 @@ class Comparison:
     lacking: tuple[Lack, ...]
     #: Where what a metric measures did not come to pass with some seed, of either side.
     never: tuple[Lack, ...]
+    #: Settings, which are no parameters of an experiment, of which rows pool several values.
+    pooled: Mapping[str, tuple[str, ...]]
     #: How many cells were compared, and in how many of them a seed changes nothing.
     cells: int
     deterministic: int
@@ -241,6 +243,7 @@ def compare(
     beyond: dict[str, tuple[str, ...]] = {}
     unpaired: list[Unpaired] = []
     compared: dict[tuple[str, Hashable], Cell] = {}
+    told: dict[str, dict[str, None]] = {}
     for name in others:
         absent = []
         for key, cell in newest[base].items():
@@ -254,6 +257,8 @@ def compare(
                 if lacks := _lacked_seeds(own, paired):
                     unpaired.append(Unpaired(_text(cell, over), who, name, lacks))
             pair = _pair(cell, other, seeds, name, over)
+            for point in (cell.point, other.point):
+                told.setdefault(point.experiment, {}).update(dict.fromkeys(dict(point.told)))
             asked = {each: named(each) for each in metrics_of(cell.point.experiment)}
             found += _rows(pair, asked, least)
             lacking += _lacks(pair, asked, base, _is_missing)
@@ -280,6 +285,7 @@ def compare(
         tuple(unpaired),
         tuple(lacking),
         tuple(never),
+        _several(rows, told),
         len(compared),
         sum(cell.is_deterministic for cell in compared.values()),
     )
@@ -433,6 +439,19 @@ def _groups(rows: Iterable[Row]) -> list[list[Row]]:
 def _pooled(rows: Sequence[Row]) -> Row:
     """Return one row for all points of an experiment."""
     return replace(rows[0], differences=tuple(found for row in rows for found in row.differences))
+
+
+def _several(rows: Iterable[Row], told: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the values of what tells points apart beside their parameters, where one row has
+    several."""
+    several: dict[str, dict[str, None]] = {}
+    for row in rows:
+        points = [dict(found.point) for found in row.differences]
+        for name in told.get(row.experiment, ()):
+            values = dict.fromkeys(point[name] for point in points if name in point)
+            if len(values) > 1:
+                several.setdefault(name, {}).update(values)
+    return {name: tuple(values) for name, values in several.items()}
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:

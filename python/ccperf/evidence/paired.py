@@ -177,9 +177,8 @@ def _judged(
         # n times on the same side of 0, or of the margin, has this probability if either side is as
         # likely.
         alike = 2.0 ** (1 - n)
-        if not mean:
-            return "sign test", 1.0, 0.0
-        return "sign test", alike, alike if abs(mean) < margin else 1.0
+        is_equal = not mean or abs(mean) < margin  # of two zeros the margin is 0, too
+        return "sign test", alike if mean else 1.0, alike if is_equal else 1.0
     error = spread / math.sqrt(n)
     beyond = student.beyond((margin - abs(mean)) / error, n - 1) / 2
     p_equal = beyond if abs(mean) < margin else 1 - beyond

@@ -76,6 +76,14 @@ def remarks(
             " the largest; shown: at how many points it is exact, or more than chance (5 % for each"
             f" metric and side, Holm's correction); {_EACH[place]} shows every point"
         )
+    if comparison.pooled:
+        settings = comparison.pooled.items()
+        some = ", ".join(f"{name} ({_first(values, ', ')})" for name, values in settings)
+        name, (value, *_) = next(iter(settings))
+        remarks.append(
+            f"one row has points of runs with different settings: {some};"
+            f" {_one(place, name, value)} compares some of them"
+        )
     if any(row.size.zeros for row in rows):
         remarks.append("where one side is 0 there is no factor: such points are not in the mean")
     remarks += lacks(comparison)
@@ -129,8 +137,12 @@ def _unpaired(comparison: Comparison) -> list[str]:
     ]
 
 
-def _first(texts: Sequence[str]) -> str:
-    return "; ".join(texts[:3]) + ("; ..." if len(texts) > 3 else "")
+def _one(place: Place, name: str, value: str) -> str:
+    return f"--at {name}={value}" if place == "shell" else f'{name}="{value}"'
+
+
+def _first(texts: Sequence[str], between: str = "; ") -> str:
+    return between.join(texts[:3]) + (f"{between}..." if len(texts) > 3 else "")
 
 
 def lacks(comparison: Comparison) -> list[str]:

@@ -88,7 +88,7 @@ class Verdict:
         return {"better": True, "worse": False}.get(self.word)
 
     def __str__(self) -> str:
-        """Return `better`, or of points that differ `better at 4, equal at 2`."""
+        """Return `better`, or where not all points are `better (4 of 6 points, 2 equal)`."""
         counts: dict[Direction, int] = {
             "more": self.more,
             "less": self.less,
@@ -97,12 +97,16 @@ class Verdict:
         }
         if self.better == "lower":  # what is better comes first
             counts = {"less": self.less, **counts}
-        there = [(self._text(direction), count) for direction, count in counts.items() if count]
+        there = {self._text(direction): count for direction, count in counts.items() if count}
         base, side = self.lacking
-        there += [(f"{self.lack} in the base", base)] if base else []
-        there += [(f"{self.lack} here", side)] if side else []
-        text = ", ".join(f"{word} at {count}" if there[1:] else word for word, count in there)
-        return f"{text} ({self.outlook})" if self.unknown else text
+        lacking = {f"{self.lack} in the base": base, f"{self.lack} here": side}
+        there |= {words: count for words, count in lacking.items() if count}
+        text = self._text(self.direction)
+        more = [f"{count} {words}" for words, count in there.items() if words != text]
+        if more and text in there:
+            more.insert(0, f"{there[text]} of {counted(self.points, 'point')}")
+        notes = [", ".join(more), self.outlook]
+        return f"{text} ({'; '.join(filter(None, notes))})" if any(notes) else text
 
     def _text(self, direction: Direction) -> str:
         if direction == "equal":
@@ -207,6 +211,38 @@ def effect_text(effect: Effect, value: float | None) -> str:
         return "from 0" if value else "to 0"
     # Near 1, what matters comes behind the zeros.
     return f"x{value:.3f}" if 0.9 < value < 1.1 else f"x{_digits(value)}"
+
+
+def interval_text(effect: Effect, value: float, interval: tuple[float, float]) -> str:
+    """Return a size with its interval: `x1.101 (1.099 to 1.102)`.
+
+    All have as many digits behind the point as tell them apart, and a factor's from 0.
+    """
+    low, high = interval
+    several = [low, value, high, *([0.0] if effect == "ratio" else [])]
+    largest = max(map(abs, several))
+    places = 0 if largest in (0, math.inf) else max(0, 2 - math.floor(math.log10(largest)))
+    if effect == "ratio" and 0.9 < value < 1.1:
+        places = max(places, 3)
+    different = len(set(several))
+    while len({round(each, places) for each in several}) < different and places < _MOST_PLACES:
+        places += 1
+    signs = ("x", "") if effect == "ratio" else ("+", "+")
+    mean = _fixed(value, places, signs[0])
+    return f"{mean} ({' to '.join(_fixed(end, places, signs[1]) for end in interval)})"
+
+
+#: Doubles that are alike to so many digits differ by rounding.
+_MOST_PLACES = 12
+
+
+def _fixed(value: float, places: int, sign: str) -> str:
+    """Return a value with a sign if it is not 0; a negative one has its own."""
+    if not round(value, places):
+        sign = sign if sign == "x" else ""
+    elif value < 0:
+        sign = "−"
+    return f"{sign}{abs(value):,.{places}f}"
 
 
 def _digits(value: float) -> str:
