@@ -89,7 +89,7 @@ impl Replay {
                 "rate" => sample.delivery_rate = Rate(value),
                 "interval" => sample.interval = Time(value),
                 "sample_delivered" => sample.delivered = value as i32,
-                "prior_delivered" => sample.prior_delivered = value as u64,
+                "prior_delivered" => sample.prior_delivered = value,
                 "prior_in_flight" => sample.prior_in_flight = value as u32,
                 "bytes_loss" => sample.bytes_loss = value as u32,
                 "acked_sacked" => sample.acked_sacked = value as u32,
