@@ -245,6 +245,26 @@ def test_a_choice_that_is_none_is_said(
     assert says in capsys.readouterr().err
 
 
+def test_a_database_that_is_named_twice_has_its_runs_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert invoke([*AQM, "--stop-time", "60ms", "--db", "x.db"]) == 0
+    capsys.readouterr()
+    assert invoke(["runs", "--db", "x.db", "--db", "./x.db", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 1
+
+
+def test_points_that_are_one_run_are_counted_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """A set has points of its own beside those of the catalogue, some of them the same."""
+    assert invoke(["bench", "--set", "rfc9743", "cubic", "-n"]) == 0
+    said = capsys.readouterr().err
+    found = re.search(r"^(\d+) points are (\d+) runs: ", said, re.MULTILINE)
+    assert found, said
+    points, runs = map(int, found.groups())
+    assert runs < points
+    assert f"\n{runs} runs: about" in said
+
+
 def test_the_run_is_named_where_results_are(capsys: pytest.CaptureFixture[str]) -> None:
     """`ccperf run ... | grep '^run '` was empty; one of several was named there all along."""
     assert invoke([*AQM, "--stop-time", "60ms"]) == 0

@@ -81,6 +81,22 @@ def test_a_flow_takes_over_the_stack_that_it_names() -> None:
             {"flows": [{"source": "h0", "destination": "h1", "stack": "dc", "cc": "cubic"}]},
             r"flows\[0\].cc: is the stack's",
         ),
+        (  # in the order of the fields, whatever Python's hashes are
+            {
+                "flows": [
+                    {
+                        "source": "h0",
+                        "destination": "h1",
+                        "stack": "dc",
+                        "tcp": {},
+                        "cc": "cubic",
+                        "recovery": "prr",
+                        "transport": "TCP",
+                    }
+                ]
+            },
+            r"(?s)flows\[0\].tcp: .*flows\[0\].cc: .*flows\[0\].recovery: .*transport: ",
+        ),
         (
             {"workloads": [{"name": "a", "stack": "dc", "arrivals": "Poison"}]},
             "arrivals.type: .*Poisson",

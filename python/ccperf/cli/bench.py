@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ccperf.algorithms.roles import AGAINST, LABELS
 from ccperf.base import interruption
-from ccperf.cli.jobs import note_estimate, note_left_out, planned, run_campaign, status
+from ccperf.cli.jobs import note_estimate, note_left_out, once, planned, run_campaign, status
 from ccperf.cli.options import (
     Running,
     StopTime,
@@ -116,6 +116,7 @@ def command(
     `ccperf bench --loadbalance ecmp,Conga,LetFlow,Hermes --experiments load_balancing`.
     """
     from ccperf.algorithms.user_code.names import label, short
+    from ccperf.base.wording import counted
     from ccperf.campaign.estimate import hops
     from ccperf.campaign.plan import SETTINGS, Plan
     from ccperf.experiments import catalogue
@@ -123,6 +124,7 @@ def command(
 
     running = running or Running()
     running.declare_sources()
+    running.job_count()  # before the checking of points, which may take a while
     kind = _kind(datacentre, loadbalance)
     there = kind.experiments
     chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()]
@@ -181,13 +183,17 @@ def command(
     count = sum(len(repeated.seeds) for repeated in everything)
     asked = sum(plan.asked for plans in jobs.values() for plan in plans)
     note_left_out(asked - count)
+    distinct = once(everything)
+    runs = sum(len(repeated.seeds) for repeated in distinct)
+    if runs < count:
+        note(f"{count} points are {counted(runs, 'run')}: some experiments have points in common")
     if dry_run:
         lines = [line for repeated in everything for line in repeated.commands(running.backend)]
         if json:
             print_json([{"command": line} for line in lines])
         else:
             say("\n".join(lines))
-        note_estimate(((each.scenario, len(each.seeds)) for each in everything), running)
+        note_estimate(((each.scenario, len(each.seeds)) for each in distinct), running)
         return 0
     backend = running.open_backend()
     for repeated in everything:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -292,6 +292,18 @@ def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
                 if progress:
                     progress(done, total)
     return found
+
+
+def once(several: Iterable[Repeated]) -> list[Repeated]:
+    """Those that are other runs than those before: experiments may have points in common.
+
+    Large scenarios, which are not kept, are not built again for that.
+    """
+    found: dict[Hashable, Repeated] = {}
+    for i, each in enumerate(several):
+        key = each.first.hash if each.first else i
+        found.setdefault((key, tuple(each.seeds)), each)
+    return list(found.values())
 
 
 def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:

@@ -334,7 +334,8 @@ def databases(given: Path | Sequence[Path] | None, runs: Sequence[str] = ()) -> 
         for file in files:
             if not file.exists():
                 raise UsageError("--db", f"there is no database `{file}`")
-        return files
+        # One that is named twice has its runs once.
+        return list({file.resolve(): file for file in reversed(files)}.values())[::-1]
     found = sorted(Path().glob("benchmark_*.db"))
     found += [DEFAULT_DB] if DEFAULT_DB.exists() else []
     if not found:

@@ -412,7 +412,8 @@ def _with_stacks(data: Any) -> Any:
         named = flow["stack"]
         if not isinstance(named, str) or named not in stacks:
             problems.append((f"flows[{i}].stack", unknown("stack", str(named), map(str, stacks))))
-        for name in own.keys() & set(Stack.model_fields) - {"name"}:
+        # In their order: that of a set is another one in each process.
+        for name in (name for name in own if name in Stack.model_fields and name != "name"):
             problems.append((f"flows[{i}].{name}", f"is the stack's, `{named}`; leave one out"))
         flows.append({**stacks.get(str(named), {}), **own})
     if problems:

@@ -64,7 +64,8 @@ def convergence_time_l4(flows: FlowSeries) -> float:
 def mean_jains_fairness_1s_l4(flows: FlowSeries) -> float:
     """Mean of Jain's fairness index of the n flows' throughputs in a second: 1/n to 1, 1 is fair.
 
-    Of the seconds in which all flows send, each sample ends one. Shorter intervals ask whose
+    Of the seconds in which all flows send, each sample ends one, so that they overlap. One in which
+    no flow has throughput, as while first SYNs are lost, counts as 0. Shorter intervals ask whose
     packets pass at the moment: mean_jains_fairness_throughput_l4, over those of the recording, has
     0.6 for two flows that share every second fairly. Absent for one flow, for flows that end by
     themselves, and where all flows send together for less than 3 s.
