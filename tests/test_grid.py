@@ -21,7 +21,7 @@ from ccperf.errors import RunError, UsageError
 from ccperf.evidence import cells
 from ccperf.evidence.compare import compare
 from ccperf.experiments.catalogue import NAMED
-from ccperf.store import Store
+from ccperf.store import Store, StoreError
 
 SHORT = {"stop_time": "1s", "jitter": "10ms"}
 
@@ -173,6 +173,10 @@ def test_some_are_chosen_by_any_name(runs: ccperf.Runs) -> None:
     some = runs.where(cc="cubic", k=[2], qdisc="fq_codel,fifo".split(",")[1:], seed=range(2, 4))
     assert [run.scenario.seed for run in some] == [2, 3]
     assert {run.parameters["aut"] for run in some} == {"TcpCubic"}
+    with pytest.raises(UsageError, match=r"^y: unknown metric `nope`"):
+        runs.plot(y="nope")
+    with pytest.raises(StoreError, match="there is no folder /nowhere; create it first"):
+        ccperf.grid("aqm", cc="cubic", k=1, stop_time="60ms", db="/nowhere/x.db", progress=False)
     with pytest.raises(UsageError, match="did you mean `k`"):
         runs.where(kk=1)
     with pytest.raises(UsageError, match="no run is there; k is 1, 2"):

@@ -322,3 +322,26 @@ def test_both_bounds_of_a_number_are_named(
 ) -> None:
     assert invoke(["run", *words]) == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["run", "dumbbell", "--cc", "cubic:Beta", "--time", "1s"],
+            "a parameter of cubic needs a value: cubic:Beta=VALUE",
+        ),
+        (
+            ["run", "dumbbell", "--cc", "cubic", "--buffer", "0p"],
+            "error: --buffer: `0p` would drop everything; it must be above 0, as 1p",
+        ),
+        (["bench", "cubic", "-j", "-1", "-n"], "error: --jobs: `-1` must be at least 1"),
+    ],
+)
+def test_the_option_is_named_with_what_to_write(
+    capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    assert invoke(words) == 2
+    shown = capsys.readouterr()
+    assert says in shown.err
+    assert (shown.out, len(shown.err.splitlines())) == ("", 1)

@@ -188,6 +188,6 @@ def databases(given: str | Path | Sequence[str | Path]) -> list[Path]:
     return paths
 
 
-def metrics(given: str | Iterable[str]) -> list[str]:
-    """Metrics by name; none if none is given. Raises `UsageError`."""
-    return metrics_named(",".join(map(str, several(given))), "metric")
+def metrics(given: str | Iterable[str], name: str = "metric") -> list[str]:
+    """Metrics by name; none if none is given. Raises `UsageError`, which names the argument."""
+    return metrics_named(",".join(map(str, several(given))), name)

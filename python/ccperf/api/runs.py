@@ -226,7 +226,7 @@ class Runs(Sequence["Result"]):
             UsageError: for a parameter or metric that the runs do not have, or without Matplotlib.
         """
         about = answer(self._rows[0][1].experiment) if self._rows else answer(None)
-        found = asked.metrics(y or about.metrics[0])
+        found = asked.metrics(y or about.metrics[0], "y")
         text = user_names.label(asked.word(base)) if base is not None else ""
         figure = sweeps.sweep(self._cells, x or about.over, found[0], text)
         return notebook.Plot(figure).onto(ax)

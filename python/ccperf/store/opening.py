@@ -78,6 +78,9 @@ def connect(path: Path, mode: Literal["r", "a"]) -> sqlite3.Connection:
         raise StoreError(str(path), f"cannot be opened: {error.strerror}") from None
     if not there and mode == "r":
         raise StoreError(str(path), "there is no such database; name one that is there")
+    if not there and not path.absolute().parent.is_dir():
+        message = f"cannot be opened: there is no folder {path.absolute().parent}; create it first"
+        raise StoreError(str(path), message)
     version = _checked(path, whole=mode == "a") if there else 0
     if mode == "r" and version == 0:
         raise StoreError(

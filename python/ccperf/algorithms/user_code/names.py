@@ -17,7 +17,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -292,6 +292,13 @@ def without_paths(canonical: Mapping[str, Any], called: Mapping[str, str] | None
     }
 
 
+def _is_built_in(name: str) -> bool:
+    for kind in ("cc", "qdisc", "recovery", "routing"):
+        with suppress(ValueError):
+            return bool(_native.resolve(kind, name))
+    return False
+
+
 def files(name: str) -> list[Path]:
     """The files that hold the code: one, several of an ns-3 class, none of what the kernel has.
 
@@ -304,7 +311,11 @@ def files(name: str) -> list[Path]:
     for part in _parts(place):
         path = Path(part) if is_path(part) else _module_file(part)
         if path is None:
-            raise ValueError(f"`{name}`: there is no Python module `{part}` here")
+            message = f"`{name}`: there is no Python module `{part}` here"
+            hint = (
+                f"; a parameter of {part} needs a value: {name}=VALUE" if _is_built_in(part) else ""
+            )
+            raise ValueError(message + hint)
         if not path.is_file():
             raise ValueError(f"`{name}`: there is no file {path}")
         if cls and is_path(part) and not part.endswith((".py", ".c", *CPP_SUFFIXES)):

@@ -233,9 +233,12 @@ def _buffer(text: str) -> str:
             raise ValueError(f"`{text}` must be a number above 0, as 1.5bdp")
         return f"{number}bdp"
     try:
-        return _native.format_queue_size(*_native.parse_queue_size(text))
+        size = _native.parse_queue_size(text)
     except ValueError as error:  # the engine knows nothing of products
         raise ValueError(str(error).replace("20p or 30kB", "20p, 30kB or 1bdp")) from None
+    if 0 in size:
+        raise ValueError(f"`{text}` would drop everything; it must be above 0, as 1p")
+    return _native.format_queue_size(*size)
 
 
 def _trace(text: str) -> File:
