@@ -345,3 +345,22 @@ def test_the_option_is_named_with_what_to_write(
     shown = capsys.readouterr()
     assert says in shown.err
     assert (shown.out, len(shown.err.splitlines())) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("class Other: pass\n", "TypeError: mine.py has no class Mine"),
+        ("class Mine\n", "SyntaxError: "),
+    ],
+)
+def test_code_that_cannot_be_loaded_has_not_failed_at_a_time(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, says: str
+) -> None:
+    own = tmp_path / "mine.py"
+    own.write_text(text)
+    database = tmp_path / "x.db"
+    words = ["run", "dumbbell", "--cc", f"{own}:Mine", "--db", str(database)]
+    assert invoke(words) == 2
+    assert f"{own}:Mine cannot be used: {says}" in capsys.readouterr().err
+    assert not database.exists()

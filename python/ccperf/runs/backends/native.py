@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 EVENTS = 500_000
 #: With a packet trace, which takes most of the time then.
 EVENTS_TRACED = 50_000
+#: What is said of user code that cannot be loaded.
+_AT_START = re.compile(r" failed at 0\.0+ s of simulated time: ")
 
 
 class Native:
@@ -86,7 +88,8 @@ class Native:
         try:
             sandbox.load(scenario, user_code)
         except RunError as error:
-            raise UsageError("", str(error)) from None
+            # Nothing has run yet: who loads it says the time at which it was.
+            raise UsageError("", _AT_START.sub(" cannot be used: ", str(error), count=1)) from None
         self._loads.add(key)
 
     def simulate(
