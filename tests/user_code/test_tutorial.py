@@ -65,7 +65,7 @@ def test_copa(tmp_path: Path) -> None:
     assert "--overlay" in commands  # what draws the figure of the page
     run(commands, tmp_path)
     assert [path.name for path in tmp_path.glob("*.svg")] == [
-        "dumbbell_rate-20Mbps_rtt-40ms_buffer-100p_seed-42_copa.py-Copa_TcpCubic_time_series.svg"
+        "dumbbell_rate-20Mbps_rtt-40ms_buffer-100p_seed-42_TcpCubic_copa.py-Copa_time_series.svg"
     ]
 
 
