@@ -6,6 +6,8 @@ They are those of `profile_scenarios.py`, under the TCP of the profile `linux`, 
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -16,8 +18,9 @@ from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
 
 
-def check(recording: Recording) -> None:
+def check(scenario: Scenario, recording: Recording) -> None:
     samples = recording.flow_samples
+    flows = json.loads(scenario.lowered())["flows"]
     of = np.asarray(samples["flow"])
     for flow in dict.fromkeys(samples["flow"]):
         column = {
@@ -41,7 +44,15 @@ def check(recording: Recording) -> None:
         # (That of a transfer whose end is acknowledged stays what it was, as ns-3's does.)
         end = recording.flows["completion_ns"][flow]
         goes_on = ~(np.asarray(samples["time_ns"])[of == flow] > end)
-        assert (column["in_flight_bytes"] <= out)[goes_on].all(), flow
+        in_flight = column["in_flight_bytes"][goes_on]
+        socket = flows[flow]["socket"] if flow < len(flows) else {}
+        if socket.get("Profile") == "linux":
+            # In whole segments, however short they are: each has a byte at least.
+            size = int(socket["SegmentSize"])
+            assert (in_flight % size == 0).all(), flow
+            assert (in_flight <= size * out[goes_on]).all(), flow
+        else:
+            assert (in_flight <= out[goes_on]).all(), flow
         assert (column["cwnd_bytes"] >= 0).all(), flow
     links = recording.link_samples
     for name in ("tx_bytes", "qdisc_dropped", "qdisc_marked"):
@@ -55,7 +66,7 @@ def check_all(scenarios: list[Scenario]) -> None:
     native = get("native")
     for scenario in scenarios:
         try:
-            check(native.simulate(scenario))
+            check(scenario, native.simulate(scenario))
         except Exception as error:
             raise AssertionError(f"{scenario.label}: {error}") from error
 
