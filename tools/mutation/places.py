@@ -126,6 +126,7 @@ CHECKS = ("check",)
 #: larger than those of the comparison, and of packets that come in the nanosecond of a wake.  Unit
 #: tests judge them, too.
 OFF_IN_NS3 = {
+    "host/congestion/highspeed_table.rs": ("reduction",),
     "base/event/queue.rs": (
         "keep_journal",
         "note_running",
