@@ -112,8 +112,7 @@ class FlowSeries:
         # Transfers come and go: of these only those that are sampled count.
         share = range(len(names)) if len(written) == len(names) else self.positions.tolist()
         of_port = Counter(bottlenecks[i] for i in share)
-        self._sharing = [(i, bottlenecks[i]) for i in share]
-        self._ports = [bottlenecks[i] for i in self.positions]
+        self._share, self._bottlenecks = share, bottlenecks
         #: How many flows of the run, sampled or not, have each flow's bottleneck, shape (flows,).
         self.sharing: Integers = np.array(
             [of_port[bottlenecks[i]] for i in self.positions], dtype=np.int64
@@ -181,10 +180,12 @@ class FlowSeries:
         last = np.fmin(stop, completion)
         first_of: dict[str, float] = {}
         last_of: dict[str, float] = {}
-        for i, port in self._sharing:
+        for i in self._share:
+            port = self._bottlenecks[i]
             first_of[port] = max(first_of.get(port, 0.0), float(start[i]))
             last_of[port] = min(last_of.get(port, np.inf), float(last[i]))
-        firsts, lasts = ([of[port] for port in self._ports] for of in (first_of, last_of))
+        ports = [self._bottlenecks[i] for i in self.positions]
+        firsts, lasts = ([of[port] for port in ports] for of in (first_of, last_of))
         begins = self._samples.starts_ns[:, np.newaxis] >= np.array(firsts)
         there: npt.NDArray[np.bool_] = begins & (
             self._samples.ends_ns[:, np.newaxis] <= np.array(lasts)

@@ -72,10 +72,9 @@ pub struct Prague {
     /// The reduction for a loss is done, and its ssthresh not yet asked for.
     is_reduced: bool,
     round: Round,
-    /// Marks that have been answered: their number, and until which round and time no other is, while that lasts.
+    /// Marks that have been answered: their number, and while no other is, until what is acknowledged, and since when.
     counted: u32,
-    reduced_until: Seq,
-    reduced_at: Option<Time>,
+    reduced: Option<(Seq, Time)>,
 }
 
 #[derive(Debug, Default)]
@@ -106,8 +105,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Control {
         is_reduced: false,
         round: Round::default(),
         counted: 0,
-        reduced_until: Seq(0),
-        reduced_at: None,
+        reduced: None,
     })
 }
 
@@ -152,8 +150,8 @@ impl CongestionControl for Prague {
         let marked = tcb.delivered_ce.wrapping_sub(self.counted);
         self.counted = tcb.delivered_ce;
         self.round.is_limited |= tcb.is_cwnd_limited;
-        let is_over = |at| tcb.last_acked_seq > self.reduced_until && self.has_passed(tcb, at);
-        self.reduced_at = self.reduced_at.filter(|&at| !is_over(at));
+        let lasts = |&(end, at): &_| tcb.last_acked_seq <= end || !self.has_passed(tcb, at);
+        self.reduced = self.reduced.filter(lasts);
         if marked > 0 {
             self.has_seen_mark = true;
             self.reduce(tcb);
@@ -187,13 +185,12 @@ impl Prague {
 
     /// Section 2.4.2.
     fn reduce(&mut self, tcb: &mut Tcb) {
-        if self.is_in_loss || self.reduced_at.is_some() {
+        if self.is_in_loss || self.reduced.is_some() {
             return;
         }
         self.fall(self.alpha / 2.0);
         tcb.ssthresh = in_segments(self.window) * tcb.segment_size;
-        self.reduced_at = Some(tcb.now);
-        self.reduced_until = tcb.high_tx_mark;
+        self.reduced = Some((tcb.high_tx_mark, tcb.now));
     }
 
     /// By this share, but not below two segments: by the window what each ACK adds is divided.

@@ -164,6 +164,7 @@ mod tests {
     use super::*;
     use crate::host::tcp::loss::Feedback;
     use crate::host::tcp::profile::changes::Changes;
+    use crate::host::tcp::scoreboard::Nobody;
 
     const SIZE: u32 = 1000;
     const QUARTER: Time = Time::from_ms(10);
@@ -230,19 +231,6 @@ mod tests {
 
         fn quarters(&self) -> u64 {
             self.window.length(&self.tcb, &self.scoreboard, false).0 / QUARTER.0
-        }
-    }
-
-    struct Nobody;
-
-    impl crate::host::tcp::scoreboard::Deliveries for Nobody {
-        fn on_delivered(
-            &mut self,
-            _: Time,
-            _: &mut Segment,
-            _: u32,
-            _: Option<&crate::host::tcp::rate::SentRate>,
-        ) {
         }
     }
 

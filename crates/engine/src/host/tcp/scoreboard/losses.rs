@@ -278,16 +278,9 @@ mod tests {
     use super::*;
     use crate::base::time::Time;
     use crate::host::tcp::profile::changes::{Change, Changes};
-    use crate::host::tcp::rate::SentRate;
-    use crate::host::tcp::scoreboard::Deliveries;
+    use crate::host::tcp::scoreboard::Nobody;
 
     const SIZE: u32 = 1000;
-
-    struct Nobody;
-
-    impl Deliveries for Nobody {
-        fn on_delivered(&mut self, _: Time, _: &mut Segment, _: u32, _: Option<&SentRate>) {}
-    }
 
     fn at(number: u32) -> Seq {
         Seq(1 + number * SIZE)
