@@ -183,11 +183,13 @@ def command(
     count = sum(len(repeated.seeds) for repeated in everything)
     asked = sum(plan.asked for plans in jobs.values() for plan in plans)
     note_left_out(asked - count)
-    distinct = once(everything)
-    runs = sum(len(repeated.seeds) for repeated in distinct)
-    if runs < count:
-        note(f"{count} points are {counted(runs, 'run')}: some experiments have points in common")
     if dry_run:
+        # Who makes the runs is told how many they were, without waiting for it here.
+        distinct = once(everything)
+        runs = sum(len(repeated.seeds) for repeated in distinct)
+        if runs < count:
+            message = f"{count} points are {counted(runs, 'run')}"
+            note(f"{message}: some experiments have points in common")
         lines = [line for repeated in everything for line in repeated.commands(running.backend)]
         if json:
             print_json([{"command": line} for line in lines])
