@@ -107,3 +107,29 @@ impl Scoreboard {
         self.forget_seen();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::time::Time;
+    use crate::host::tcp::profile::changes::Changes;
+
+    #[test]
+    fn of_two_that_are_joined_what_is_left_over_left_with_the_later_and_not_again() {
+        let [first, second, again, whole] = [1, 2, 3, 4].map(Time::from_ms);
+        let mut scoreboard = Scoreboard::new(10_000, 1000, Changes::NONE);
+        scoreboard.set_head(Seq(1));
+        scoreboard.add(1500);
+        scoreboard.take(500, Seq(1), first);
+        scoreboard.take(1000, Seq(501), second);
+        let mut early = scoreboard.clone();
+        early.take(1000, Seq(1), whole);
+        assert_eq!(early.sent[1].last_sent, second);
+        scoreboard.take(500, Seq(1), again);
+        scoreboard.take(1000, Seq(1), whole);
+        let [joined, left] = [&scoreboard.sent[0], &scoreboard.sent[1]];
+        assert_eq!((joined.len, joined.retransmitted), (1000, true));
+        assert_eq!((left.start, left.len, left.retransmitted), (Seq(1001), 500, false));
+        assert_eq!((left.last_sent, scoreboard.retrans_out()), (again, 1000));
+    }
+}
