@@ -97,6 +97,7 @@ OWN = (
     "host/tcp/loss/reordering_window.rs",
     "host/tcp/loss/tail_probe.rs",
     "host/tcp/loss/undo.rs",
+    "host/tcp/memory.rs",
     "host/tcp/pacing/departure_time.rs",
     "host/tcp/profile/linux.rs",
     "host/tcp/resequencing.rs",
@@ -191,6 +192,7 @@ OFF_IN_NS3 = {
     "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent"),
     "host/tcp/socket/output.rs": (
         "before_write",
+        "is_cut_next",
         "is_deferred",
         "repeat_together",
         "send_new_as_probe",

@@ -109,7 +109,7 @@ pub fn socket<P: Profile>(cc: &str, settings: &[(&str, &str)]) -> Socket<P> {
     )
 }
 
-fn config(settings: &[(&str, &str)]) -> Config {
+pub fn config(settings: &[(&str, &str)]) -> Config {
     let given = SETTINGS.iter().chain(settings);
     let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
     Config::new(&given, 0)

@@ -14,6 +14,7 @@ pub mod control;
 mod ecn;
 mod ecn_mode;
 mod loss;
+mod memory;
 mod pacing;
 pub mod profile;
 pub mod rate;

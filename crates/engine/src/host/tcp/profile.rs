@@ -11,6 +11,7 @@ pub mod changes;
 use std::fmt;
 
 use super::acks::AckPolicy;
+use super::config::Config;
 use super::control::TcpStack;
 use super::loss::LossDetection;
 use super::pacing::Pacing;
@@ -104,6 +105,16 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// The slow start of this congestion control, where it is not the one that it brings.
     fn slow_start(_cc: &str) -> Option<&'static str> {
         None
+    }
+
+    /// Bytes of data that a send buffer holds.
+    fn room_to_send(config: &Config) -> u32 {
+        config.send_buffer
+    }
+
+    /// The largest window that a receive buffer offers.
+    fn largest_window(config: &Config) -> u32 {
+        config.receive_buffer
     }
 
     /// When a timer ends that is set `now` for so long.

@@ -27,6 +27,8 @@ pub struct Opening<'a> {
     pub sent: u32,
     /// The application has closed: nothing comes behind what waits but the FIN.
     pub is_closed: bool,
+    /// Nothing short is on its way, or Nagle's algorithm is off: a segment may be cut.
+    pub may_cut: bool,
     /// When the oldest segment left that is not acknowledged.
     pub oldest: Option<Time>,
 }
@@ -53,6 +55,11 @@ pub trait Segmentation: fmt::Debug + Default + Send {
 
     /// What leaves is the last of several that leave together: it gets PSH, so that the receiver does not wait for more.
     fn ends_burst(&self) -> bool;
+
+    /// What leaves next is as much as fits into the window, though that is no whole segment.
+    fn cuts_next(&self, _now: Time) -> bool {
+        false
+    }
 
     /// More of the burst leaves with what has just left.
     fn is_within_burst(&self) -> bool;

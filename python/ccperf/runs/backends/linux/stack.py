@@ -73,7 +73,7 @@ _ECN = {
 _RECOVERIES = ("TcpPrrRecovery", "PrrRfc6937")
 #: Bytes that wait in all sockets together to be sent for the first time; each has its whole buffer
 #: while they can hold no more.
-_WAITING = 64 << 20
+_WAITING = 256 << 20
 _LEAST_WAITING = 128 << 10
 #: Who gives these wants the kernel to tune buffers between them.
 _TUNED_SENDING = "net.ipv4.tcp_wmem"

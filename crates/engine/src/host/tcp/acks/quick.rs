@@ -16,6 +16,7 @@ use super::{AckPolicy, GapAck, GapSegment, NewSegment};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
+use crate::host::tcp::memory::room;
 use crate::host::tcp::tcb::Tcb;
 use crate::packet::SackBlock;
 
@@ -26,10 +27,6 @@ const MARKED_QUICK: u32 = 2;
 const LEAST_WAIT: Time = Time::from_ms(40);
 /// Segments that the offered window grows by with each segment.
 const GROWTH: u32 = 2;
-/// Bytes of memory that a segment takes beside its data, before both are rounded up to a power of two, and those that describe it
-/// (x86-64, 7.3.4).
-const BESIDE_DATA: u32 = 436;
-const DESCRIPTION: u32 = 256;
 /// ACKs beyond a hole that do not wait, and those that one which waits may stand for.
 const GAP_ACKS: u32 = 3;
 const MOST_COMPRESSED: u32 = 44;
@@ -223,10 +220,7 @@ impl Quick {
 
 /// Of the window that is offered at first, the whole buffer, by segments of this size; the first of them adds one.
 fn growth(buffer: u32, segment: u32) -> i64 {
-    let memory = (segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION;
-    let share = i64::from(256 * segment / memory);
-    let buffer = i64::from(buffer);
-    2 * buffer * share / 256 - buffer + i64::from(segment)
+    i64::from(room(buffer, segment)) - i64::from(buffer) + i64::from(segment)
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use super::Profile;
 use super::changes::{Change, Changes};
 use crate::base::time::Time;
 use crate::host::tcp::acks::Quick;
+use crate::host::tcp::config::Config;
 use crate::host::tcp::control::TcpStack;
 use crate::host::tcp::loss::Rack;
+use crate::host::tcp::memory;
 use crate::host::tcp::pacing::DepartureTime;
 use crate::host::tcp::rtt::Windowed;
 use crate::host::tcp::segmentation::Deferral;
@@ -76,6 +78,14 @@ impl Profile for Linux {
     fn rtt_of_echo(now: Time, echo: u32) -> Option<Time> {
         let elapsed = (now.ms() as u32).wrapping_sub(echo);
         Some(Time::from_ms(u64::from(elapsed.max(1))))
+    }
+
+    fn room_to_send(config: &Config) -> u32 {
+        memory::room_to_send(config)
+    }
+
+    fn largest_window(config: &Config) -> u32 {
+        memory::largest_window(config)
     }
 
     #[inline(always)]

@@ -43,13 +43,12 @@ impl Buffers {
 
     /// As many segments may leave `together`.
     pub fn head(&mut self, opening: &Opening<'_>, together: u32) -> Head {
+        let burst = together * opening.tcb.segment_size;
         match self {
             Buffers::Ahead(ahead) => {
-                Head { left: ahead.left(opening), is_closed: true, is_pushed: false }
+                Head { left: ahead.left(opening, burst), is_closed: true, is_pushed: false }
             }
-            Buffers::AsWritten(written) => {
-                written.head(opening.sent, together * opening.tcb.segment_size)
-            }
+            Buffers::AsWritten(written) => written.head(opening.sent, burst),
         }
     }
 }
@@ -65,6 +64,8 @@ pub struct Ahead {
     all_small: u32,
     /// What the first window lets leave as it is written.
     first: u32,
+    /// Where the one ends that took of the next what a burst lacked, in bytes from the first one that was sent on.
+    grown: u32,
 }
 
 impl Ahead {
@@ -73,11 +74,21 @@ impl Ahead {
         let first = opening.tcb.cwnd;
         let room = (2 * u64::from(opening.send_buffer)).saturating_sub((first + OVERHEAD).into());
         let count = (room / u64::from(small + OVERHEAD)) as u32;
-        Ahead { small, all_small: count.saturating_mul(small), first }
+        Ahead { small, all_small: count.saturating_mul(small), first, grown: 0 }
     }
 
-    /// Bytes until the present buffer ends.
-    fn left(&self, opening: &Opening<'_>) -> u32 {
+    /// Bytes until the present buffer ends, which takes of the next what a burst of so many lacks.
+    fn left(&mut self, opening: &Opening<'_>, burst: u32) -> u32 {
+        let as_written = self.left_as_written(opening);
+        let left =
+            as_written.max(self.grown.wrapping_sub(opening.sent).cast_signed().max(0) as u32);
+        if left < burst {
+            self.grown = opening.sent.wrapping_add(burst);
+        }
+        left.max(burst)
+    }
+
+    fn left_as_written(&self, opening: &Opening<'_>) -> u32 {
         let sent = opening.sent.wrapping_sub(self.first);
         if sent < self.all_small {
             return self.small - sent % self.small;
@@ -176,6 +187,7 @@ mod tests {
             unsent,
             sent,
             is_closed: false,
+            may_cut: true,
             oldest: None,
         }
     }
@@ -241,6 +253,17 @@ mod tests {
         assert_eq!(buffers.head(SIZE, 2 * SIZE), closed(2 * SIZE));
         assert_eq!(buffers.head(3 * SIZE, SIZE), closed(SIZE));
         assert_eq!(buffers.head(3 * SIZE, 4 * SIZE), open(3 * SIZE), "all of the next");
+    }
+
+    /// One of two segments, of which one is sent: a burst of three takes two of the next, which is as much shorter.
+    #[test]
+    fn one_of_who_is_ahead_takes_of_the_next_what_a_burst_lacks() {
+        let tcb = tcb();
+        let mut ahead = Ahead { small: 2 * SIZE, all_small: 100 * SIZE, first: 0, grown: 0 };
+        let mut left =
+            |sent: u32, burst: u32| ahead.left(&opening(&tcb, sent * SIZE, 0), burst * SIZE) / SIZE;
+        assert_eq!([left(1, 0), left(1, 3), left(1, 0)], [1, 3, 3]);
+        assert_eq!([left(2, 1), left(4, 1), left(5, 1)], [2, 2, 1]);
     }
 
     /// Beyond four gigabytes, too.

@@ -26,6 +26,8 @@ pub struct Deferral {
     at_once: u32,
     /// The segment that leaves ends one of several, or a buffer of which that is known.
     ends_burst: bool,
+    /// The last one of them is what fits of a segment.
+    cuts_last: bool,
     /// When it began.
     last: Option<Time>,
     buffers: Option<Buffers>,
@@ -53,8 +55,9 @@ impl Segmentation for Deferral {
             return true;
         }
         let burst = burst(opening.tcb);
-        let together = together(&opening, burst);
-        let head = self.head(&opening, together);
+        let quota = quota(&opening, burst);
+        let together = quota.min(opening.room / size);
+        let head = self.head(&opening, quota);
         let is_last = opening.is_closed && opening.unsent <= head.left;
         let ends_buffer = if is_last {
             opening.room > opening.unsent
@@ -66,16 +69,23 @@ impl Segmentation for Deferral {
         if is_pushed == 0 && !is_one && !ends_buffer && self.waits(&opening, burst) {
             return false;
         }
+        // The peer's window ends within a segment of the burst: what fits of it goes along.
+        let cuts = opening.may_cut
+            && (1..quota).contains(&together)
+            && !opening.room.is_multiple_of(size)
+            && opening.room < head.left.min(opening.unsent);
         let together = together.min(opening.unsent.div_ceil(size));
         self.at_once = is_pushed.saturating_sub(together * size);
-        self.begin(together, now);
+        self.begin(together + u32::from(cuts), now);
+        self.cuts_last = cuts;
         self.ends_burst = self.left == 0 && head.left <= size && head.is_pushed;
         true
     }
 
     fn leaves_as_probe(&mut self, opening: Opening<'_>) {
-        let together = together(&opening, burst(opening.tcb)).max(1);
-        self.head(&opening, together);
+        let quota = quota(&opening, burst(opening.tcb));
+        let together = quota.min(opening.room / opening.tcb.segment_size).max(1);
+        self.head(&opening, quota.max(1));
         let waiting = opening.unsent.div_ceil(opening.tcb.segment_size);
         self.begin(together.min(waiting), opening.tcb.now);
         self.ends_burst = false;
@@ -91,6 +101,10 @@ impl Segmentation for Deferral {
     fn leaves_alone(&mut self) {
         self.left = 0;
         self.ends_burst = false;
+    }
+
+    fn cuts_next(&self, now: Time) -> bool {
+        self.cuts_last && self.left == 1 && self.last == Some(now)
     }
 
     fn ends_burst(&self) -> bool {
@@ -122,6 +136,7 @@ impl Deferral {
     /// So many segments leave together.
     fn begin(&mut self, together: u32, now: Time) {
         self.left = together.saturating_sub(1);
+        self.cuts_last = false;
         self.last = Some(now);
     }
 
@@ -138,11 +153,12 @@ impl Deferral {
     }
 }
 
-/// So many segments of a burst may leave, with another one in flight.
-fn together(opening: &Opening<'_>, burst: u32) -> u32 {
-    let size = opening.tcb.segment_size;
-    let half = (opening.tcb.cwnd / size / 2).max(1);
-    burst.min(opening.room / size).min(half)
+/// So many segments of a burst cwnd lets leave, with another one in flight.
+fn quota(opening: &Opening<'_>, burst: u32) -> u32 {
+    let Opening { tcb, window, room, .. } = *opening;
+    let half = (tcb.cwnd / tcb.segment_size / 2).max(1);
+    let room = room + tcb.cwnd.saturating_sub(window);
+    burst.min(room / tcb.segment_size).min(half)
 }
 
 /// In segments.
@@ -190,6 +206,7 @@ mod tests {
             unsent: 100 * SIZE,
             sent: sent * SIZE,
             is_closed: false,
+            may_cut: true,
             oldest: Some(tcb.now - ROUND_TRIP),
         }
     }
@@ -265,6 +282,26 @@ mod tests {
         let ends = |peer_window| (11..220).filter(move |&sent| alone(peer_window, sent));
         assert_eq!(ends(1 << 20).collect::<Vec<_>>(), [31, 53, 75, 97, 119, 164, 209]);
         assert_eq!(ends(80_000).collect::<Vec<_>>(), [31, 53, 75, 97, 119, 146, 173, 200]);
+    }
+
+    /// Of a burst of ten segments the peer's window has room for two and a half: the third leaves as half of one, if nothing short
+    /// is on its way, and if it is not cwnd that ends there.
+    #[test]
+    fn the_last_segment_that_fits_in_part_is_cut() {
+        let tcb = Tcb { min_rtt: Time(1000), ..tcb() };
+        let now = tcb.now;
+        let cut = |window: u32, may_cut: bool| {
+            let room = 2 * SIZE + SIZE / 2;
+            let opening = Opening { window, room, may_cut, ..opening(&tcb, 0, 20) };
+            let mut deferral = opened(&opening);
+            assert!(deferral.leaves(opening));
+            assert!(!deferral.cuts_next(now), "the second is whole");
+            assert!(deferral.leaves(opening));
+            (deferral.is_within_burst(), deferral.cuts_next(now))
+        };
+        assert_eq!(cut(10 * SIZE, true), (true, true));
+        assert_eq!(cut(10 * SIZE, false), (false, false));
+        assert_eq!(cut(20 * SIZE, true), (false, false));
     }
 
     /// Of retransmissions, too.

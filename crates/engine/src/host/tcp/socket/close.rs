@@ -202,7 +202,7 @@ impl<P: Profile> Socket<P> {
         let heard = self.receiving.heard;
         self.agreed.timestamp_to_echo = heard.to_echo;
         (self.tcb.rcv_timestamp, self.tcb.rcv_timestamp_echo) = (heard.largest, 0);
-        self.receiving.reassembly = Reassembly::new(self.config.receive_buffer);
+        self.receiving.reassembly = Reassembly::new(P::largest_window(&self.config));
         self.sync_rx();
         self.tcb.next_tx_seq = Seq(0);
         self.tcb.high_tx_mark = Seq(0);

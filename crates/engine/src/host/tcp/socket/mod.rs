@@ -216,7 +216,7 @@ impl<P: Profile> Socket<P> {
             retransmit_action: RetransmitAction::Data,
             sending: Sending::new(&config, congestion.rate_estimator(P::STACK)),
             round_trips: RoundTrips::new(&config, P::INITIAL_RTT),
-            receiving: Receiving::new(&config),
+            receiving: Receiving::new(&config, P::largest_window(&config)),
             agreed: Agreed::new(&config),
             ecn: EcnMarks::default(),
             congestion,

@@ -219,7 +219,7 @@ impl<P: Profile> Socket<P> {
             let data = self.sending.scoreboard.size_from(seq);
             let segment_size = self.tcb.segment_size;
             // Silly window avoidance (RFC 9293 section 3.8.6.2.1): rather wait than cut a segment.
-            if window < segment_size && data > window {
+            if window < segment_size && data > window && !self.is_cut_next() {
                 return;
             }
             self.found_nothing = false;
@@ -251,6 +251,12 @@ impl<P: Profile> Socket<P> {
                 return;
             }
         }
+    }
+
+    /// What leaves next is as much of a segment as the window has room for.
+    #[inline(always)]
+    pub(super) fn is_cut_next(&self) -> bool {
+        P::Segmentation::WAITS && self.sending.segmentation.cuts_next(self.tcb.now)
     }
 
     /// New data waits for more of it, though `room` bytes of the window are free.
@@ -583,6 +589,7 @@ fn opening<'a>(
         unsent: scoreboard.unsent(),
         sent: (scoreboard.high() - FIRST_BYTE) as u32,
         is_closed,
+        may_cut: config.no_delay || scoreboard.padding() == 0,
         oldest: scoreboard.oldest_departure(),
     }
 }

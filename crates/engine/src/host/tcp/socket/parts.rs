@@ -110,7 +110,7 @@ impl<P: Profile> Sending<P> {
 
     pub(super) fn new(config: &Config, rate: RateEstimator) -> Self {
         let mut scoreboard =
-            Scoreboard::new(config.send_buffer, config.segment_size, config.changes);
+            Scoreboard::new(P::room_to_send(config), config.segment_size, config.changes);
         if rate.is_sampling() {
             scoreboard.remember_rates();
         }
@@ -214,11 +214,11 @@ pub(super) struct HeardListening {
 }
 
 impl<A: AckPolicy> Receiving<A> {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config, window: u32) -> Self {
         let timeout = config.resequencing_timeout;
         let resequences = timeout > Time::ZERO;
         Receiving {
-            reassembly: Reassembly::new(config.receive_buffer),
+            reassembly: Reassembly::new(window),
             resequencer: resequences.then(|| Box::new(Resequencer::new(timeout))),
             acks: A::new(config),
             highest_ack_sent: Seq(0),

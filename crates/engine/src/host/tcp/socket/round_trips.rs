@@ -60,7 +60,7 @@ pub(super) struct RoundTrips<R> {
     granularity: Time,
     min_rto: Time,
     /// Where the round ends, for an estimation that counts them.
-    round_end: Seq,
+    round_end: Option<Seq>,
 }
 
 impl<R: RttEstimation> RoundTrips<R> {
@@ -79,7 +79,7 @@ impl<R: RttEstimation> RoundTrips<R> {
             rto: Time::ZERO,
             granularity: config.clock_granularity,
             min_rto: config.min_rto,
-            round_end: Seq(0),
+            round_end: None,
         }
     }
 
@@ -244,9 +244,11 @@ impl<R: RttEstimation> RoundTrips<R> {
         }
         if let Some(rtt) = oldest {
             self.estimator.measure(rtt);
-            if R::HAS_ROUNDS && ack > self.round_end {
-                self.estimator.on_round();
-                self.round_end = tcb.high_tx_mark;
+            if R::HAS_ROUNDS && self.round_end.is_none_or(|end| ack > end) {
+                // The first sample begins a round, and ends none.
+                if self.round_end.replace(tcb.high_tx_mark).is_some() {
+                    self.estimator.on_round();
+                }
             }
             self.settle();
             self.restart_rto();
@@ -275,5 +277,26 @@ impl<R: RttEstimation> RoundTrips<R> {
             acked = Some([acked.map_or(entry, |[first, _]| first), entry]);
         }
         acked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::tcp::bench;
+    use crate::host::tcp::rtt::Windowed;
+
+    /// What a kernel did (7.3.4) with the SYN's sample and the first two of data, in us, and its timeouts in ms.
+    #[test]
+    fn the_first_sample_ends_no_round() {
+        let mut tcb = Tcb { high_tx_mark: Seq(1), ..Tcb::default() };
+        let config = bench::config(&[("MinRto", "200ms")]);
+        let mut round_trips = RoundTrips::<Windowed>::new(&config, Time::from_secs(1));
+        for (ack, sample, rto) in [(1, 800_059, 2401), (1449, 808_314, 2402), (2897, 808_887, 2403)]
+        {
+            round_trips.sample(Seq(ack), [Some(Time(sample * 1000)), None], &mut tcb);
+            assert_eq!(round_trips.rto, Time::from_ms(rto));
+            tcb.high_tx_mark = Seq(14_481);
+        }
     }
 }

@@ -143,7 +143,7 @@ impl<P: Profile> Socket<P> {
             let window = self.window();
             let room = window.saturating_sub(self.publish_pipe());
             let (size, unsent) = (self.tcb.segment_size, self.sending.scoreboard.unsent());
-            let is_full = room == 0 || (room < size && unsent > room);
+            let is_full = room == 0 || (room < size && unsent > room && !self.is_cut_next());
             if is_full || (self.is_pacing() && self.is_pending(Timer::Pacing)) {
                 self.found_nothing = true;
                 return true;

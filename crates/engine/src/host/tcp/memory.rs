@@ -1,0 +1,47 @@
+//! What Linux's buffers hold: twice what is asked for (`SO_SNDBUF`, `SO_RCVBUF`), counted in the memory that segments take.
+
+use super::config::Config;
+
+/// Bytes of memory that a segment takes beside its data, before both are rounded up to a power of two, and those that describe it
+/// (x86-64, 7.3.4).
+const BESIDE_DATA: u32 = 436;
+const DESCRIPTION: u32 = 256;
+
+/// Bytes of data for which a receive buffer of this size has room, by segments of `segment` bytes (`scaling_ratio`, in 256ths).
+pub fn room(buffer: u32, segment: u32) -> u32 {
+    let memory = (segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION;
+    let share = 256 * u64::from(segment) / u64::from(memory);
+    (2 * u64::from(buffer) * share / 256).try_into().unwrap_or(u32::MAX)
+}
+
+/// The largest window that is offered: what there is room for, in whole units of the window field, as far as that can say it
+/// (`__tcp_select_window`).  Of what is held beyond a hole a fifth of the buffer takes nothing from it; more would.  Where short
+/// segments leave less than what was asked for, the kernel offers that at first; it is offered throughout here.
+pub fn largest_window(config: &Config) -> u32 {
+    let shift = config.window_shift();
+    let sayable = config.max_window << shift;
+    let room = room(config.receive_buffer, config.segment_size).max(config.receive_buffer);
+    room.checked_next_multiple_of(1 << shift).map_or(sayable, |room| room.min(sayable))
+}
+
+/// Bytes of data that a send buffer holds, sent or not.  What each piece takes beside its data is left out.
+pub fn room_to_send(config: &Config) -> u32 {
+    config.send_buffer.saturating_mul(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::tcp::bench;
+
+    /// 7.3.4: 4,194,240 bytes at most of a buffer of 4 MB, and 2,304 bytes a segment.
+    #[test]
+    fn a_window_is_what_its_field_can_say_or_what_segments_leave_of_twice_the_buffer() {
+        let config =
+            |buffer, segment| bench::config(&[("RcvBufSize", buffer), ("SegmentSize", segment)]);
+        assert_eq!(room(4_000_000, 1448), 5_000_000);
+        assert_eq!(largest_window(&config("4000000", "1448")), 65_535 << 6);
+        assert_eq!(largest_window(&config("131072", "1448")), 163_840);
+        assert_eq!(largest_window(&config("50000", "1448")), 62_500);
+    }
+}
