@@ -112,7 +112,8 @@ def of(lowered: str) -> Stack:
     flows = [_flow(flow) if flow["transport"] == "TCP" else None for flow in scenario["flows"]]
     machines, places = _machines(scenario, flows, own)
     count = sum(flow is not None for flow in flows)
-    waiting = _waiting(scenario["flows"], flows)
+    most = _most(scenario["flows"], flows)
+    waiting = _waiting(most)
     told = [
         flow
         and {
@@ -140,7 +141,7 @@ def of(lowered: str) -> Stack:
         settings,
         _boot(scenario, given),
         _differing(machines),
-        _megabytes(count, machines),
+        _megabytes(count, machines, sum(most)),
         {flow.file: _words(flow.parameters) for flow in given.values() if flow.file}
         | ({disciplines.PORT: ""} if settings["disciplines"] else {}),
     )
@@ -164,16 +165,20 @@ class _Flow:
     """Of the user's, if the algorithm is none of the kernel's."""
 
 
-def _waiting(scenario: Iterable[Mapping[str, Any]], flows: Iterable[_Flow | None]) -> int:
-    """Return how many bytes may wait in a socket; 0: as many as its buffer holds.
+def _most(scenario: Iterable[Mapping[str, Any]], flows: Iterable[_Flow | None]) -> list[int]:
+    """Return how many bytes may wait in each socket that sends.
 
     A short transfer fills less than a buffer, and is not counted as one that does.
     """
-    most: list[int] = [
+    return [
         min(flow.send_buffer, each["application"].get("bytes") or flow.send_buffer)
         for each, flow in zip(scenario, flows, strict=True)
         if flow
     ]
+
+
+def _waiting(most: list[int]) -> int:
+    """Return how many bytes may wait in a socket; 0: as many as its buffer holds."""
     if sum(most) <= _WAITING:
         return 0
     large = sum(each > _LEAST_WAITING for each in most)
@@ -505,7 +510,8 @@ def _differing(machines: Iterable[_Machine]) -> dict[str, str]:
     return {name: ", ".join(values) for name, values in sorted(found.items())}
 
 
-def _megabytes(flows: int, machines: Iterable[_Machine]) -> int:
-    """Room for the kernel, what the sockets hold, and a namespace with what it has sent and nobody
-    seen (4 MB); memory that is not used costs nothing."""
-    return 128 + min(2048, 16 * flows) + 6 * len(list(machines))
+def _megabytes(flows: int, machines: Iterable[_Machine], waiting: int) -> int:
+    """Room for the kernel, what the sockets hold, twice what waits in them, and a namespace with
+    what it has sent and nobody seen (4 MB); memory that is not used costs nothing."""
+    held = 2 * min(waiting, _WAITING) >> 20
+    return 128 + min(2048, 16 * flows) + held + 6 * len(list(machines))

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::Opening;
+use super::{LARGEST_BURST, Opening};
 
 /// The most that a SYN offers.
 const FIRST_WINDOW: u32 = 65_535;
@@ -79,13 +79,11 @@ impl Ahead {
 
     /// Bytes until the present buffer ends, which takes of the next what a burst of so many lacks.
     fn left(&mut self, opening: &Opening<'_>, burst: u32) -> u32 {
-        let as_written = self.left_as_written(opening);
-        let left =
-            as_written.max(self.grown.wrapping_sub(opening.sent).cast_signed().max(0) as u32);
-        if left < burst {
-            self.grown = opening.sent.wrapping_add(burst);
-        }
-        left.max(burst)
+        let begun = self.grown.wrapping_sub(opening.sent);
+        let begun = if u64::from(begun) <= LARGEST_BURST { begun } else { 0 }; // of one that has left
+        let left = self.left_as_written(opening).max(begun).max(burst);
+        self.grown = opening.sent.wrapping_add(begun.max(burst));
+        left
     }
 
     fn left_as_written(&self, opening: &Opening<'_>) -> u32 {
@@ -264,6 +262,8 @@ mod tests {
             |sent: u32, burst: u32| ahead.left(&opening(&tcb, sent * SIZE, 0), burst * SIZE) / SIZE;
         assert_eq!([left(1, 0), left(1, 3), left(1, 0)], [1, 3, 3]);
         assert_eq!([left(2, 1), left(4, 1), left(5, 1)], [2, 2, 1]);
+        // Two and three gigabytes later.
+        assert!([1_500_000, 2_000_000].map(|sent| left(sent, 1)).iter().all(|left| *left <= 45));
     }
 
     /// Beyond four gigabytes, too.
