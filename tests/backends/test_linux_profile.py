@@ -371,6 +371,16 @@ SHORT = ("short_against_long", {"size": "15kB"}, 31, 24_000)
 MEDIUM = ("short_against_long", {"size": "500kB", "buffer": 4.0}, 31, 26_000)
 #: Losses within microseconds, short last segments among them.
 INCAST = ("incast", {"n": 32, "size": "200kB"}, 32, 4000)
+#: A round trip of 0.8 s, whose timeouts depend on the first sample; more than 4 MB in flight, in a
+#: window that ends within a segment; 17 sockets, each with its whole buffer.
+SATELLITE = (
+    "steady_state_synchronous_fairness",
+    {"k": 5, "path": "static.winds_satellite"},
+    5,
+    5_000,
+)
+WIDE = ("ack_compression", {"interval": "5ms", "quota": 1}, 1, 5_000)
+SEVENTEEN = ("n_against_one", {"n": 16, "against": "TcpNewReno"}, 17, 100_000)
 
 
 @pytest.mark.kernel
@@ -380,6 +390,7 @@ INCAST = ("incast", {"n": 32, "size": "200kB"}, 32, 4000)
         *((cc, SHORT) for cc in ("TcpCubic", "TcpNewReno", "TcpHighSpeed", "TcpHybla", "TcpVeno")),
         ("TcpIllinois", MEDIUM),
         *((cc, INCAST) for cc in ("TcpCubic", "TcpNewReno", "TcpIllinois")),
+        *(("TcpNewReno", which) for which in (SATELLITE, WIDE, SEVENTEEN)),
     ],
 )
 def test_transfers_are_the_kernels(cc: str, which: tuple[str, dict[str, Any], int, int]) -> None:
