@@ -393,7 +393,9 @@ SEVENTEEN = ("n_against_one", {"n": 16, "against": "TcpNewReno"}, 17, 100_000)
         *(("TcpNewReno", which) for which in (SATELLITE, WIDE, SEVENTEEN)),
     ],
 )
-def test_transfers_are_the_kernels(cc: str, which: tuple[str, dict[str, Any], int, int]) -> None:
+def test_points_beyond_the_first_are_the_kernels(
+    cc: str, which: tuple[str, dict[str, Any], int, int]
+) -> None:
     """Each segment of all flows: SYNs that are dropped, first windows, timeouts of short ones; FINs
     that are repeated or complete a handshake.
     """

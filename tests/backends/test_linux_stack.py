@@ -84,6 +84,14 @@ def test_many_sockets_share_the_memory_for_what_waits_in_them() -> None:
     assert 0 < 91 * first(told(short))["waiting_bytes"] <= 256 << 20
 
 
+def test_the_guest_has_memory_for_twice_what_waits_in_its_sockets() -> None:
+    few = lowered(flows=4)
+    for flow in few["flows"]:
+        flow["socket"]["SndBufSize"] = 64_000_000
+    assert first(told(few))["waiting_bytes"] == 0, "all of it"
+    assert told(few).megabytes << 20 > 2 * 4 * 64_000_000
+
+
 @pytest.mark.parametrize(
     ("field", "value", "variable"),
     [

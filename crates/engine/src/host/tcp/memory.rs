@@ -7,11 +7,16 @@ use super::config::Config;
 const BESIDE_DATA: u32 = 436;
 const DESCRIPTION: u32 = 256;
 
+/// What a buffer takes of which so much is asked for.
+pub fn doubled(buffer: u32) -> u64 {
+    2 * u64::from(buffer)
+}
+
 /// Bytes of data for which a receive buffer of this size has room, by segments of `segment` bytes (`scaling_ratio`, in 256ths).
 pub fn room(buffer: u32, segment: u32) -> u32 {
     let memory = (segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION;
     let share = 256 * u64::from(segment) / u64::from(memory);
-    (2 * u64::from(buffer) * share / 256).try_into().unwrap_or(u32::MAX)
+    (doubled(buffer) * share / 256).try_into().unwrap_or(u32::MAX)
 }
 
 /// The largest window that is offered: what there is room for, in whole units of the window field, as far as that can say it
@@ -26,7 +31,7 @@ pub fn largest_window(config: &Config) -> u32 {
 
 /// Bytes of data that a send buffer holds, sent or not.  What each piece takes beside its data is left out.
 pub fn room_to_send(config: &Config) -> u32 {
-    config.send_buffer.saturating_mul(2)
+    doubled(config.send_buffer).try_into().unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

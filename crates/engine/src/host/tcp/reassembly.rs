@@ -47,6 +47,11 @@ impl Reassembly {
         self.next = next;
     }
 
+    /// Buffer size in bytes.
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
     pub fn has_gap(&self) -> bool {
         self.held_bytes > 0
     }

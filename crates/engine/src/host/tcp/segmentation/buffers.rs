@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{LARGEST_BURST, Opening};
+use crate::host::tcp::memory::doubled;
 
 /// The most that a SYN offers.
 const FIRST_WINDOW: u32 = 65_535;
@@ -72,18 +73,18 @@ impl Ahead {
     fn new(opening: &Opening<'_>) -> Self {
         let small = whole(opening, FIRST_WINDOW);
         let first = opening.tcb.cwnd;
-        let room = (2 * u64::from(opening.send_buffer)).saturating_sub((first + OVERHEAD).into());
+        let room = doubled(opening.send_buffer).saturating_sub((first + OVERHEAD).into());
         let count = (room / u64::from(small + OVERHEAD)) as u32;
         Ahead { small, all_small: count.saturating_mul(small), first, grown: 0 }
     }
 
     /// Bytes until the present buffer ends, which takes of the next what a burst of so many lacks.
     fn left(&mut self, opening: &Opening<'_>, burst: u32) -> u32 {
-        let begun = self.grown.wrapping_sub(opening.sent);
-        let begun = if u64::from(begun) <= LARGEST_BURST { begun } else { 0 }; // of one that has left
-        let left = self.left_as_written(opening).max(begun).max(burst);
-        self.grown = opening.sent.wrapping_add(begun.max(burst));
-        left
+        let left_of_grown = self.grown.wrapping_sub(opening.sent);
+        let has_left = u64::from(left_of_grown) > LARGEST_BURST; // it ends behind what was sent
+        let grown = if has_left { burst } else { left_of_grown.max(burst) };
+        self.grown = opening.sent.wrapping_add(grown);
+        self.left_as_written(opening).max(grown)
     }
 
     fn left_as_written(&self, opening: &Opening<'_>) -> u32 {

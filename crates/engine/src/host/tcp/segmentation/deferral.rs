@@ -4,7 +4,7 @@
 //!
 //! Nothing waits in recovery; if the last segment left longer than a millisecond ago, or the next ACK is further away than that
 //! or than half a round trip; if a third of the window is open; or if one of the kernel's buffers ends ([`Buffers`]), the last one
-//! if there is room for more than that.
+//! if there is room for more than that.  Where the peer's window ends within a segment of a burst, what fits of it goes along.
 
 use super::buffers::{AsWritten, Buffers, Head};
 use super::{Opening, Segmentation};

@@ -523,7 +523,7 @@ impl<P: Profile> Socket<P> {
     /// In units of the window field, which the segment size is held against as it is.
     fn has_opened_window(&self, read: u32) -> bool {
         let may_tell = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
-        let (buffer, shift) = (self.config.receive_buffer, self.agreed.receive_shift);
+        let (buffer, shift) = (self.receiving.reassembly.limit(), self.agreed.receive_shift);
         let field = |bytes: u32| (bytes >> shift).min(self.config.max_window);
         let (before, now) = (field(buffer.saturating_sub(read)), field(buffer));
         may_tell
