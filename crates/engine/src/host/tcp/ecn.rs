@@ -31,6 +31,8 @@ pub enum Ect {
 pub struct Rules {
     /// What the flags of a SYN say that asks for it.
     pub request: Flags,
+    /// So many SYNs ask for it at most, if those that are lost fall back.
+    pub requests: u16,
     pub ect: Ect,
     /// It is nothing without a peer that has agreed to it.
     pub needs_peer: bool,
@@ -39,8 +41,13 @@ pub struct Rules {
 }
 
 impl Rules {
-    pub const CLASSIC: Rules =
-        Rules { request: ECN_SETUP, ect: Ect::NewData, needs_peer: false, reads_all: false };
+    pub const CLASSIC: Rules = Rules {
+        request: ECN_SETUP,
+        requests: 1,
+        ect: Ect::NewData,
+        needs_peer: false,
+        reads_all: false,
+    };
 }
 
 /// What a SYN-ACK agrees to.

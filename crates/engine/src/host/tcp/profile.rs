@@ -46,6 +46,10 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// `tcp_syn_linear_timeouts`).
     const EQUAL_SYN_TIMEOUTS: u32 = 0;
 
+    /// Whether a SYN that is lost is sent again without asking for ECN, and a SYN-ACK without agreeing to it (RFC 3168
+    /// section 6.1.1.1, RFC 9768 section 3.1.4.1; Linux's `tcp_ecn_fallback`).
+    const ECN_FALLS_BACK: bool = false;
+
     /// From a write to the sending of what was written.
     const WRITE_DELAY: Time;
 
@@ -110,6 +114,16 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// Bytes of data that a send buffer holds.
     fn room_to_send(config: &Config) -> u32 {
         config.send_buffer
+    }
+
+    /// How many SYNs are sent, or SYN-ACKs.
+    fn most_syns(config: &Config, _is_answer: bool) -> u32 {
+        config.connect_count
+    }
+
+    /// What a SYN is waited for whose timeout has doubled so often.
+    fn syn_timeout(first: Time, doublings: u32) -> Time {
+        Time(first.0 << doublings)
     }
 
     /// The largest window that a receive buffer offers.

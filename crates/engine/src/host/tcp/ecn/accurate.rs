@@ -14,7 +14,7 @@
 //! ECE alone that it knows only RFC 3168; the client's ACK says how the SYN-ACK came.
 //!
 //! Departures: nothing tests for middleboxes (sections 3.2.2.3 and 3.2.2.4), since no part of the network writes these fields; a
-//! SYN that is lost is sent again as it was.
+//! SYN that is lost is sent again as it was, but with the profile `linux`, where the third asks for no ECN.
 
 use super::option::ByteCounters;
 use super::{Agreement, Echo, EcnFeedback, Ect, Leaving, Rules};
@@ -26,7 +26,7 @@ use crate::packet::{Ecn, EcnOption, Flags, Packet};
 const FIELD: Flags = Flags::ECN;
 
 pub const RULES: Rules =
-    Rules { request: FIELD, ect: Ect::Agreed, needs_peer: true, reads_all: true };
+    Rules { request: FIELD, requests: 2, ect: Ect::Agreed, needs_peer: true, reads_all: true };
 
 /// The first value of both counters (section 3.2).
 const FIRST: u32 = 5;

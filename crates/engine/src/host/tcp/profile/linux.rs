@@ -45,6 +45,7 @@ impl Profile for Linux {
     const INITIAL_RTT: Time = Time::from_secs(1);
     const LONGEST_TIMEOUT: Time = Time::from_secs(120);
     const EQUAL_SYN_TIMEOUTS: u32 = 4;
+    const ECN_FALLS_BACK: bool = true;
     const WRITE_DELAY: Time = Time(0);
     const EVERY_TIMEOUT_SETS_SSTHRESH: bool = false;
     const PARTIAL_ACK_SENDS: bool = false;
@@ -82,6 +83,17 @@ impl Profile for Linux {
 
     fn room_to_send(config: &Config) -> u32 {
         memory::room_to_send(config)
+    }
+
+    /// What is asked for is how often a SYN is sent again, beside the first ones (`tcp_syn_retries`).
+    fn most_syns(config: &Config, is_answer: bool) -> u32 {
+        let beside = if is_answer { 0 } else { 1 + Self::EQUAL_SYN_TIMEOUTS };
+        config.connect_count.saturating_add(beside)
+    }
+
+    fn syn_timeout(first: Time, doublings: u32) -> Time {
+        let timeout = u128::from(first.0) << doublings.min(u64::BITS);
+        Time(timeout.min(Self::LONGEST_TIMEOUT.0.into()) as u64)
     }
 
     fn largest_window(config: &Config) -> u32 {

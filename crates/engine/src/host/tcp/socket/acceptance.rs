@@ -47,10 +47,16 @@ impl<P: Profile> Socket<P> {
         self.send_ack(env);
     }
 
-    /// A mere ACK that was sent before data that has been acknowledged since (RFC 9293 section 3.10.7.4, first).
-    pub(super) fn is_old_ack(&self, packet: &Packet) -> bool {
-        self.state >= State::Established
-            && control_flags(packet) == Flags::ACK
+    /// A mere ACK that was sent before data that has been acknowledged since (RFC 9293 section 3.10.7.4, first), or a SYN
+    /// (RFC 5961 section 4): mostly a second answer to this end's.
+    pub(super) fn is_old(&self, packet: &Packet) -> bool {
+        if self.state < State::Established {
+            return false;
+        }
+        if packet.flags.has(Flags::SYN) {
+            return !matches!(self.state, State::TimeWait | State::Closed);
+        }
+        control_flags(packet) == Flags::ACK
             && packet.payload == 0
             && packet.seq < self.receiving.highest_ack_sent
     }

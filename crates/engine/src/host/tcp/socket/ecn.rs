@@ -14,10 +14,18 @@ use crate::packet::{Ecn, EcnOption, Flags, Packet};
 
 /// The handshake.
 impl<P: Profile> Socket<P> {
-    /// What the flags of a SYN ask for.
+    /// What the flags of a SYN ask for, which may be lost because of that.
     pub(super) fn ecn_request(&self) -> Flags {
-        let is_wanted = self.tcb.use_ecn == UseEcn::On;
-        if is_wanted { self.tcb.ecn_mode.rules().request } else { Flags::default() }
+        let rules = self.tcb.ecn_mode.rules();
+        let gives_up = P::ECN_FALLS_BACK && self.sending.syns_sent >= rules.requests;
+        let asks = self.tcb.use_ecn == UseEcn::On && !gives_up;
+        if asks { rules.request } else { Flags::default() }
+    }
+
+    /// What the flags of a SYN-ACK are that is sent again: from the second timeout on it agrees to nothing.
+    pub(super) fn repeated_answer(&self, flags: Flags) -> Flags {
+        let gives_up = P::ECN_FALLS_BACK && self.sending.syn_timeouts > 0;
+        if gives_up { Flags::SYN.with(Flags::ACK) } else { flags }
     }
 
     /// A SYN has come.
@@ -55,7 +63,7 @@ impl<P: Profile> Socket<P> {
     fn agree(&mut self, is_agreed: bool) {
         self.tcb.ecn_state = if is_agreed { EcnState::Idle } else { EcnState::Disabled };
         let rules = self.tcb.ecn_mode.rules();
-        if rules.needs_peer && !is_agreed {
+        if (rules.needs_peer || P::ECN_FALLS_BACK) && !is_agreed {
             self.tcb.ecn_mode = EcnMode::Classic;
         } else if rules.reads_all {
             self.has_shortcuts = false;
@@ -261,7 +269,7 @@ impl<P: Profile> Socket<P> {
 
     /// The option of a segment without data that has `room` for it, if it is due.
     pub(super) fn ecn_option_to_send(&mut self, flags: Flags, room: u32) -> Option<EcnOption> {
-        let is_first_syn = self.sending.syns_left + 1 == self.config.connect_count;
+        let is_first_syn = self.sending.syns_sent == 1;
         let (now, round_trip) = (self.tcb.now, self.tcb.srtt);
         let leaving = Leaving { flags, is_first_syn, room, now, round_trip };
         let feedback = self.ecn.feedbacks.of(self.tcb.ecn_mode);

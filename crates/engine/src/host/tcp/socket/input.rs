@@ -107,7 +107,7 @@ impl<P: Profile> Socket<P> {
         if P::HEARS_LATE_TIMESTAMPS && self.is_from_the_past(packet) {
             return self.refuse_late(packet, env);
         }
-        if P::STACK == TcpStack::Linux && self.is_old_ack(packet) {
+        if P::STACK == TcpStack::Linux && self.is_old(packet) {
             return self.refuse_old(env);
         }
         self.note_ecn(packet, env);
@@ -193,6 +193,7 @@ impl<P: Profile> Socket<P> {
     /// Returns false if the segment must be ignored (RFC 7323 section 3.2: no timestamp).
     fn process_options(&mut self, packet: &Packet) -> bool {
         if packet.flags.has(Flags::SYN) {
+            let is_answered = self.state == State::SynRcvd;
             self.sending.window = u32::from(packet.window); // never scaled
             let options = packet.options;
             match options.window_shift() {
@@ -201,7 +202,8 @@ impl<P: Profile> Socket<P> {
             }
             self.agreed.sack &= options.has_sack_permitted();
             self.agreed.timestamps &= options.has_timestamps();
-            if self.agreed.timestamps {
+            // Linux's answer echoes the first SYN, however often it came.
+            if self.agreed.timestamps && (P::STACK == TcpStack::Ns3 || !is_answered) {
                 self.process_timestamp(packet);
             }
             self.tcb.cwnd = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
@@ -233,10 +235,9 @@ impl<P: Profile> Socket<P> {
         if P::STACK != TcpStack::Linux {
             return;
         }
-        let sent = self.config.connect_count - self.sending.syns_left;
         let first = self.round_trips.syn_sent().map(|time| time.ms() as u32);
         let answers_first = self.agreed.timestamps && first == Some(packet.ts_ecr);
-        if sent > 2 && !answers_first {
+        if self.sending.syns_sent > 2 && !answers_first {
             self.tcb.cwnd = self.tcb.segment_size;
         }
     }
@@ -366,7 +367,7 @@ impl<P: Profile> Socket<P> {
 
     /// The SYN is answered in an event of its own, as by a forked socket.
     pub(super) fn complete_fork<E: Environment>(&mut self, env: &mut E) {
-        self.sending.syns_left = self.config.connect_count;
+        (self.sending.syns_sent, self.sending.syn_timeouts) = (0, 0);
         self.sending.retries_left = self.config.data_retries;
         self.sync_rx();
         self.answer_syn(env);
@@ -381,6 +382,8 @@ impl<P: Profile> Socket<P> {
             self.on_ack(packet, env);
             self.update_pacing_rate();
             self.offer_space(env);
+        } else if flags == Flags::SYN && P::STACK == TcpStack::Linux {
+            self.answer_again(env);
         } else if flags == Flags::SYN {
             // The SYN-ACK was lost.
             self.receiving.reassembly.set_next_rx(packet.seq + 1);

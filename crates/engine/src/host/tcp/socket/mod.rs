@@ -254,7 +254,7 @@ impl<P: Profile> Socket<P> {
         self.tcb.now = now;
         self.congestion.init(&mut self.tcb);
         self.round_trips.reset();
-        self.sending.syns_left = self.config.connect_count;
+        (self.sending.syns_sent, self.sending.syn_timeouts) = (0, 0);
         self.sending.retries_left = self.config.data_retries;
         self.send_syn(env);
         self.state = State::SynSent;

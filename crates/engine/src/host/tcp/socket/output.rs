@@ -419,6 +419,22 @@ impl<P: Profile> Socket<P> {
         self.send_control(Flags::SYN.with(self.ecn_request()), env);
     }
 
+    /// The answer to a SYN that has come again is what it was, and is waited for anew.
+    pub(super) fn answer_again<E: Environment>(&mut self, env: &mut E) {
+        if let RetransmitAction::Control(flags) = self.retransmit_action {
+            self.disarm(Timer::Retransmit, env);
+            self.send_control(self.repeated_answer(flags), env);
+        }
+    }
+
+    /// So many times the timeout of a SYN has grown: with each that is sent, or, in Linux, with each timeout.
+    fn syn_backoffs(&self) -> u16 {
+        match P::STACK {
+            TcpStack::Ns3 => self.sending.syns_sent,
+            TcpStack::Linux => self.sending.syn_timeouts,
+        }
+    }
+
     /// An ACK that echoes congestion if there is any to echo (RFC 3168 section 6.1.3).
     pub(super) fn send_ack<E: Environment>(&mut self, env: &mut E) {
         if self.tcb.ecn_state.is_echoing() {
@@ -443,6 +459,9 @@ impl<P: Profile> Socket<P> {
         }
         let mut flags = flags;
         let mut seq = self.tcb.next_tx_seq;
+        if P::STACK == TcpStack::Linux {
+            seq = seq.max(self.tcb.high_tx_mark); // ns-3's goes back with what is sent again
+        }
         if flags.has(Flags::FIN) {
             flags = flags.with(Flags::ACK);
         } else if matches!(self.state, State::FinWait1 | State::LastAck | State::Closing) {
@@ -457,19 +476,19 @@ impl<P: Profile> Socket<P> {
             if self.agreed.window_scaling {
                 self.agreed.receive_shift = self.config.window_shift();
             }
-            if self.sending.syns_left == 0 {
+            let backoffs = self.syn_backoffs();
+            if u32::from(backoffs) >= P::most_syns(&self.config, flags.has(Flags::ACK)) {
                 self.round_trips.reset();
                 self.state = State::Closed;
                 self.close_end_point(env);
                 return;
             }
             // RFC 6298 section 5.5: back off with every attempt.
-            let attempt = self.config.connect_count - self.sending.syns_left;
             let equal = if flags.has(Flags::ACK) { 0 } else { P::EQUAL_SYN_TIMEOUTS };
-            let doublings = attempt.saturating_sub(equal);
-            self.round_trips.rto = Time(self.config.connect_timeout.0 << doublings);
-            self.sending.syns_left -= 1;
-            if self.sending.syns_left == self.config.connect_count - 1 {
+            let doublings = u32::from(backoffs).saturating_sub(equal);
+            self.round_trips.rto = P::syn_timeout(self.config.connect_timeout, doublings);
+            self.sending.syns_sent = self.sending.syns_sent.saturating_add(1);
+            if self.sending.syns_sent == 1 {
                 self.round_trips.on_syn_sent(seq, self.tcb.now);
             } else {
                 self.round_trips.on_retransmitted(seq, 0);

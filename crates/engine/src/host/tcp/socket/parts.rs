@@ -37,9 +37,11 @@ pub(super) struct Sending<P: Profile> {
     pub acked_remainder: u32,
     /// The highest byte that is known to have come, plus one: SND.FACK.
     pub forward_ack: Seq,
-    /// Attempts left to connect, and timeouts in a row left before the connection is given up.
+    /// Timeouts in a row left before the connection is given up.
     pub retries_left: u32,
-    pub syns_left: u32,
+    /// SYNs, or SYN-ACKs, that were sent, and their timeouts.
+    pub syns_sent: u16,
+    pub syn_timeouts: u16,
     /// The ACK in hand restarts the retransmission timer, for a profile that takes samples of what ACKs deliver.
     pub restarts_rto: bool,
     /// Loss recovery has taken its step for this ACK.
@@ -123,7 +125,8 @@ impl<P: Profile> Sending<P> {
             loss_due: None,
             rate,
             times: P::Rtt::OF_DELIVERIES.then(Box::default),
-            syns_left: config.connect_count,
+            syns_sent: 0,
+            syn_timeouts: 0,
             retries_left: config.data_retries,
             dup_acks: 0,
             recover: Seq(0),

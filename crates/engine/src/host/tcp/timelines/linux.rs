@@ -59,6 +59,15 @@ fn the_third_segment_beyond_a_hole_begins_recovery() {
     );
 }
 
+/// RFC 9293 section 3.10.7.4: an answer to what is not acceptable has SND.NXT, also when what was sent last was sent again.
+#[test]
+fn an_answer_in_recovery_begins_where_new_data_will() {
+    play_recovering(
+        "113 < S. 0 ack 1 sackok
+         113 > . 11001 ack 1",
+    );
+}
+
 /// Section 6.2, steps 4 and 5: one is SACKed, and a quarter of the minimum RTT (50 ms) later than that round trip the hole is
 /// lost; the timer takes two ticks more, and ends on the one after.
 #[test]

@@ -40,54 +40,6 @@ fn short_segments_that_are_lost_leave_together_again() {
     play(&[], &after(ESTABLISHED, &after(&writes, rest)));
 }
 
-/// `tcp_syn_linear_timeouts`: four, before the first doubled one.  One lost SYN is forgiven, two make the first window a segment.
-#[test]
-fn syns_leave_once_a_second_and_two_that_are_lost_cost_the_first_window() {
-    const SECOND: (&str, &str) = ("ConnTimeout", "1s");
-    for (heard, cwnd) in [(1500, 10_000), (2500, 1000)] {
-        let second = if heard > 2040 { "2040 > S 0 sackok" } else { "" };
-        let opening = format!(
-            "0 connect
-             0 > S 0 sackok
-             1016 > S 0 sackok
-             {second}
-             {heard} < S. 0 ack 1 sackok
-             {heard} > . 1 ack 1
-             {heard} ? cwnd {cwnd}"
-        );
-        play(&[SECOND], &opening);
-    }
-    let never = "
-        0 connect
-        0 > S 0 sackok
-        1016 > S 0 sackok
-        2040 > S 0 sackok
-        3064 > S 0 sackok
-        4088 > S 0 sackok
-        5112 > S 0 sackok
-        7160 > S 0 sackok
-        7160 ? tcp SynSent
-    ";
-    play(&[SECOND, ("ConnCount", "7")], never);
-}
-
-/// Both SYNs that were sent again were for nothing: the answer is to the first.
-#[test]
-fn an_answer_to_the_first_syn_leaves_the_window_as_it_is() {
-    for (echo, cwnd) in [(0, 10_000), (2040, 1000)] {
-        let opening = format!(
-            "0 connect
-             0 > S 0 sackok ts 0 0
-             1016 > S 0 sackok ts 1016 0
-             2040 > S 0 sackok ts 2040 0
-             2500 < S. 0 ack 1 sackok ts 100 {echo}
-             2500 > . 1 ack 1 ts 2500 100
-             2500 ? cwnd {cwnd}"
-        );
-        play(&[("ConnTimeout", "1s"), ("Timestamp", "true")], &opening);
-    }
-}
-
 /// In the first millisecond timestamps are 0, which is a time like others.
 #[test]
 fn an_echo_of_zero_is_one() {
