@@ -210,6 +210,17 @@ def test_power_is_the_mean_of_ratios() -> None:
     assert flow(dumbbell)["mean_network_power_l4"] == pytest.approx((16 / 0.02 + 8 / 0.04) / 2)
 
 
+def test_there_is_no_power_over_a_round_trip_that_rounds_to_nothing() -> None:
+    """Below half a microsecond: hosts side by side, and a clock in ns."""
+    received = counter([3_750_000] * 2, 3)
+    srtt = [np.nan, 400.0, 2_000.0]
+    found = flow(Dumbbell(points=3, samples={"received_bytes": received, "srtt_ns": srtt}))
+    assert found["mean_network_power_l4"] == pytest.approx(1000 / 2e-6)
+    srtt = [np.nan, 400.0, 400.0]
+    found = flow(Dumbbell(points=3, samples={"received_bytes": received, "srtt_ns": srtt}))
+    assert "mean_network_power_l4" not in found
+
+
 def test_two_unequal_flows() -> None:
     # Shares 3:1 in every interval.
     samples = np.stack([counter(45_000, 9), counter(15_000, 9)], axis=1)

@@ -125,7 +125,7 @@ def mean_est_qdelay_l4(flows: FlowSeries) -> Floats:
 )
 def mean_network_power_l4(flows: FlowSeries) -> Floats:
     """Mean of Kleinrock's power: throughput over delay."""
-    return mean(flows.throughput_l4 / (flows.srtt / 1e3))
+    return mean(flows.throughput_l4 / positive(flows.srtt / 1e3))
 
 
 @metric(
