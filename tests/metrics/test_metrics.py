@@ -428,6 +428,16 @@ def test_convergence_is_counted_from_the_last_start_and_while_all_send() -> None
     assert convergence(short) is None
 
 
+@pytest.mark.filterwarnings("error")
+def test_where_no_second_of_the_grid_is_within_what_all_send_nothing_converges() -> None:
+    """A grid of 1.9 s, and three seconds that begin and end between its points."""
+    both = {"start_ns": [100_000_000] * 2, "stop_ns": [3_100_000_000] * 2}
+    coarse = replace(shared(0.5, 0.5, 0), points=4, interval_ns=1_900_000_000, counters=both)
+    samples = {"received_bytes": np.stack([counter(60_000, 4)] * 2, axis=1)}
+    assert convergence(replace(coarse, samples=samples)) is None
+    assert fairness_of_seconds(replace(coarse, samples=samples)) is None
+
+
 def test_one_flow_and_flows_that_end_by_themselves_do_not_converge() -> None:
     alone = network(Dumbbell(flows=1, points=300))
     assert "convergence_time_l4" not in alone

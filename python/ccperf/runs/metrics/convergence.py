@@ -101,4 +101,6 @@ def _together(flows: FlowSeries) -> _Together | None:
     squares = count * (within**2).sum(axis=1)
     index = within.sum(axis=1) ** 2 / np.where(squares > 0, squares, np.inf)
     are_inside = (first >= begin) & (last <= end)
+    if not are_inside.any():  # of a coarse grid
+        return None
     return _Together(begin, last[are_inside], index[are_inside])
