@@ -202,6 +202,19 @@ def test_over_open_connections_it_connects_once() -> None:
     assert times["p99_rpc_time_l4"] == pytest.approx(2 * CONNECT_MS + ways, abs=4e-4)
 
 
+def test_calls_rank_behind_unfinished_ones_and_not_behind_other_transfers() -> None:
+    """A download that goes on beside finished calls is none of them; one without answer is."""
+    download = transfers(70_000, ["0s"], [("h_2", "h_3")], name="download")
+    result = ccperf.simulate(scenario([*call(), download], hosts=4, stop_time="20ms"))
+    of_all, of_answers = (result.metrics.classes[name] for name in ("all", "answer"))
+    assert of_all["total_unfinished_l4"] == 1
+    assert of_all["p99_rpc_time_l4"] == of_answers["p99_rpc_time_l4"]
+    late = ccperf.simulate(scenario(call(delay="7ms"), stop_time="10ms"))
+    assert late.metrics.classes["answer"]["total_unfinished_l4"] == 1
+    assert "mean_rpc_time_l4" in late.metrics.classes["all"]
+    assert "p99_rpc_time_l4" not in late.metrics.classes["all"]
+
+
 def test_who_asks_many_gets_a_burst_when_they_have_been_asked() -> None:
     """Eight answers of ten segments share the link of who asked: the last one is 80 behind."""
     asks = transfers(1, ["0s"] * 8, [("h_8", f"h_{i}") for i in range(8)])

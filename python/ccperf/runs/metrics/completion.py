@@ -155,10 +155,7 @@ def mean_rpc_time_l4(transfers: Transfers) -> float:
 percentiles(
     "rpc_time_l4",
     (99,),
-    lambda transfers: (
-        transfers.rpc_times,
-        transfers.unfinished if len(transfers.rpc_times) else 0,
-    ),
+    lambda transfers: (transfers.rpc_times, transfers.unfinished_calls),
     unit="ms",
     formula="the answers have come within x of the start of their requests",
     of="the time of remote calls (see mean_rpc_time_l4)",

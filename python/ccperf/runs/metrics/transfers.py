@@ -86,6 +86,8 @@ class Transfers:
     #: Of the finished ones that answer a request the times from the start of that until the answer
     #: has come, in ms.
     rpc_times: Floats = field(default_factory=lambda: np.empty(0))
+    #: How many answers are not finished.
+    unfinished_calls: int = 0
     #: From the first start to the last end, in ms; NaN if some are unfinished.
     makespan: float = math.nan
     queries: Queries = field(default_factory=Queries)
@@ -126,7 +128,7 @@ def classes(
     ideal = ideals(recording, table, scenario, unlike_delays) / 1e6
     base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
     delivery = _deliveries(recording, table)
-    calls = _calls(recording, table)
+    calls, is_answer = _calls(recording, table)
     timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
     # Whole ns make 0 of the shortest ones; no time is a multiple of that.
     has_ideal = ideal > 0
@@ -140,7 +142,8 @@ def classes(
             idle_timeouts=int(timeouts[members & sent_once].sum()),
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
-            rpc_times=calls[members & finished & ~np.isnan(calls)],
+            rpc_times=calls[members & finished & is_answer],
+            unfinished_calls=int(np.count_nonzero(members & ~finished & is_answer)),
             makespan=_makespan(start[members], end[members]),
             queries=_queries(start[members], np.where(finished, times, np.inf)[members]),
             order=_order(recording, table.array("flow")[members]),
@@ -210,16 +213,19 @@ def _deliveries(recording: Recording, completions: Table) -> Floats:
     return times
 
 
-def _calls(recording: Recording, completions: Table) -> Floats:
-    """Return the time of each answer from the start of its request, in ms; NaN: is none."""
+def _calls(recording: Recording, completions: Table) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return the time of each answer from the start of its request, in ms, and which are answers;
+    NaN: has not arrived, or is none."""
     times = np.full(recording.flows.rows, np.nan)
+    are_answers = np.zeros(recording.flows.rows, dtype=bool)
     if (answers := recording.answers) is not None:
         start = np.empty(recording.flows.rows)
         start[completions.array("flow")] = completions.array("start_ns")
         asked = start[answers.array("request")]
         times[answers.array("flow")] = (answers.array("arrived_ns") - asked) / 1e6
-    found: Floats = times[completions.array("flow")]
-    return found
+        are_answers[answers.array("flow")] = True
+    flows = completions.array("flow")
+    return times[flows], are_answers[flows]
 
 
 def _queries(start: npt.NDArray[np.int64], times: Floats) -> Queries:
