@@ -215,6 +215,17 @@ def test_calls_rank_behind_unfinished_ones_and_not_behind_other_transfers() -> N
     assert "p99_rpc_time_l4" not in late.metrics.classes["all"]
 
 
+def test_answers_that_never_start_are_no_query() -> None:
+    """A recording has the end of the run as the start of each."""
+    query = transfers(1, ["0s", "0s"], name="query")
+    asks = transfers(70_000, ["1ms", "2ms"], [("h_2", "h_3")], name="request")
+    _, answer = call()
+    result = ccperf.simulate(scenario([query, asks, answer], hosts=4, stop_time="20ms"))
+    assert result.metrics.classes["answer"]["total_unfinished_l4"] == 2
+    of_all, of_query = (result.metrics.classes[name] for name in ("all", "query"))
+    assert of_all["p99_qct_l4"] == of_query["p99_qct_l4"]
+
+
 def test_who_asks_many_gets_a_burst_when_they_have_been_asked() -> None:
     """Eight answers of ten segments share the link of who asked: the last one is 80 behind."""
     asks = transfers(1, ["0s"] * 8, [("h_8", f"h_{i}") for i in range(8)])

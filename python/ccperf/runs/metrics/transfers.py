@@ -130,6 +130,8 @@ def classes(
     delivery = _deliveries(recording, table)
     calls, is_answer = _calls(recording, table)
     timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
+    # What waits for others until the run ends has its end for a start.
+    begun = start < recording.flows.array("stop_ns")[table.array("flow")]
     # Whole ns make 0 of the shortest ones; no time is a multiple of that.
     has_ideal = ideal > 0
     return {
@@ -145,11 +147,11 @@ def classes(
             rpc_times=calls[members & finished & is_answer],
             unfinished_calls=int(np.count_nonzero(members & ~finished & is_answer)),
             makespan=_makespan(start[members], end[members]),
-            queries=_queries(start[members], np.where(finished, times, np.inf)[members]),
+            queries=_queries(start[answering], np.where(finished, times, np.inf)[answering]),
             order=_order(recording, table.array("flow")[members]),
         )
         for name, members in of_class.items()
-        for compared in (members & finished & has_ideal,)
+        for compared, answering in ((members & finished & has_ideal, members & begun),)
         if members.any()
     }
 
