@@ -183,6 +183,15 @@ def test_a_delayed_acknowledgement_of_one_segment_is_no_trap() -> None:
     assert "least-rto" not in notes
 
 
+@pytest.mark.parametrize(("start", "stop"), [("0s", "7s"), ("9s", "12s")])
+def test_a_flow_that_is_not_there_is_not_said_not_to_fill(start: str, stop: str) -> None:
+    """Half of the run is without it, and what it has it fills."""
+    result = path({**FREE, "SndBufSize": 300_000}, start=start, stop="12s", queue="1MB")
+    written = result.scenario.canonical()
+    written["flows"][0]["stop"] = stop
+    assert "unfilled" not in found(ccperf.simulate(Scenario.model_validate(written)))
+
+
 def test_a_source_that_is_silent_limits_its_flow() -> None:
     source = {"type": "OnOff", "rate": "50Mbps", "on_time": "100ms", "off_time": "900ms"}
     notes = found(path(FREE, application=source))

@@ -12,7 +12,8 @@ from ccperf.runs.diagnoses.rule import UNBOUNDED_BYTES, Flow, Rule, Run
 #: Of the bottleneck's rate in the second half of the run.
 _FULL = 0.9
 _UNITS = (("Tbps", 1e12), ("Gbps", 1e9), ("Mbps", 1e6))
-#: Base round-trip times that the second half has to last, so that a flow had the time to grow.
+#: Base round-trip times that the second half has to last, so that a flow had the time to grow; and
+#: it has to be there for all of that half.
 _LEAST_ROUNDS = 100
 
 
@@ -21,12 +22,13 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
     for flow in run.flows:
         together[flow.bottleneck].append(flow)
     for direction, flows in together.items():
-        carried, offered, half_ns = _second_half(run, direction)
+        carried, offered, half = _second_half(run, direction)
         if not offered or carried >= _FULL * offered or _is_congested(run, direction):
             continue
         for flow in flows:
-            has_time = half_ns >= _LEAST_ROUNDS * flow.total("base_rtt_ns")
-            if flow.is_endless and has_time and not flow.total("rtos"):
+            has_time = half.stop - half.start >= _LEAST_ROUNDS * flow.total("base_rtt_ns")
+            is_there = flow.total("start_ns") <= half.start and half.stop <= flow.total("stop_ns")
+            if flow.is_endless and has_time and is_there and not flow.total("rtos"):
                 start = " and has never left slow start" if _is_in_slow_start(flow) else ""
                 yield (
                     flow.name,
@@ -42,17 +44,16 @@ def of(carried: float, offered: float) -> str:
     return f"{carried / size:.3g} of {offered / size:.3g} {unit}"
 
 
-def _second_half(run: Run, direction: str) -> tuple[float, float, float]:
-    """What a direction carries and could carry, in bit/s, and for how long, in ns."""
+def _second_half(run: Run, direction: str) -> tuple[float, float, range]:
+    """What a direction carries and could carry, in bit/s, and from when until when, in ns."""
     sent, rate = run.sampled(direction, "tx_bytes"), run.sampled(direction, "rate_bps")
     times = run.sampled(direction, "time_ns")
     middle = len(times) // 2
-    if middle < 1:
-        return 0.0, 0.0, 0.0
-    half_ns = float(times[-1] - times[middle])
-    if not half_ns:
-        return 0.0, 0.0, 0.0
-    return 8e9 * float(sent[-1] - sent[middle]) / half_ns, float(np.mean(rate[middle:])), half_ns
+    half = range(int(times[middle]), int(times[-1])) if middle else range(0)
+    if not half:
+        return 0.0, 0.0, half
+    carried = 8e9 * float(sent[-1] - sent[middle]) / len(half)
+    return carried, float(np.mean(rate[middle:])), half
 
 
 def _is_congested(run: Run, direction: str) -> bool:
