@@ -178,6 +178,16 @@ def test_a_delay_based_algorithm_that_stands_below_the_rate_is_said_not_to_fill(
     assert "does not fill" in found(path(FREE, cc="vegas"))["unfilled"].text
 
 
+def test_the_least_timeout_of_linux_is_no_trap_of_its_own_profile() -> None:
+    """There it is the least of the variance term, and acknowledgements wait for less."""
+    written = path(FREE, stop="6s").scenario.canonical()
+    written["flows"][0]["tcp"] = {**FREE, "Profile": "linux", "MinRto": "200ms"}
+    written["failures"] = [{"link": "btl", "down": "2s", "up": "3s"}]
+    result = ccperf.simulate(Scenario.model_validate(written))
+    assert result.recording.flows.array("rtos")[0] > 0
+    assert "least-rto" not in found(result)
+
+
 def test_a_delayed_acknowledgement_of_one_segment_is_no_trap() -> None:
     notes = found(path({**FREE, "MinRto": "200ms", "DelAckCount": 1}, queue="30kB"))
     assert "least-rto" not in notes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ccperf.algorithms import registry
 from ccperf.runs.diagnoses.rule import Flow, Rule, Run
 
 #: Congestion controls that ask for ECN themselves.
@@ -21,10 +20,9 @@ def asks(flow: Flow) -> bool:
 
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
-    of_ns3 = {release["name"] for release in registry.tables()["releases"]}
     for flow in run.flows:
         # That a type of service takes ECN away is ns-3's alone.
-        if flow.setting("Profile") in of_ns3 and asks(flow) and flow.described.get("tos", 0):
+        if flow.is_of_ns3 and asks(flow) and flow.described.get("tos", 0):
             yield (
                 flow.name,
                 f"asks for ECN and has tos = {flow.described['tos']}: ns-3 then sends no ECT, so "

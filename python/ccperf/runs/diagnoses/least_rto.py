@@ -13,7 +13,7 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
         least = _native.parse_time(flow.setting("MinRto"))
         wait = _native.parse_time(flow.setting("DelAckTimeout"))
         round_trip = flow.total("base_rtt_ns")
-        is_delayed = int(flow.setting("DelAckCount")) > 1
+        is_delayed = flow.is_of_ns3 and int(flow.setting("DelAckCount")) > 1
         if is_delayed and least < wait + round_trip and flow.total("rtos"):
             yield (
                 flow.name,

@@ -78,6 +78,11 @@ class Flow:
         return str(given.get(name, _defaults()[name]))
 
     @property
+    def is_of_ns3(self) -> bool:
+        """Whether its TCP is that of a release of ns-3."""
+        return self.setting("Profile") in _releases()
+
+    @property
     def segment(self) -> int:
         """Bytes of a full segment."""
         return int(self.setting("SegmentSize"))
@@ -142,6 +147,11 @@ def has_device_queue(link: Mapping[str, Any], side: str) -> bool:
 @cache
 def _defaults() -> dict[str, str]:
     return {param["ns3"]: param["default"] for param in registry.tables()["socket"]["params"]}
+
+
+@cache
+def _releases() -> frozenset[str]:
+    return frozenset(release["name"] for release in registry.tables()["releases"])
 
 
 def seconds(ns: float) -> str:
