@@ -98,7 +98,6 @@ base.wording           :
 base.columns           :
 base.consoles          :
 base.expression        :
-runs.diagnoses         : _native algorithms.registry runs.recording
 base.outputs           : errors
 base.interruption      :
 base.startup           :
@@ -128,6 +127,7 @@ scenario.profiles      : algorithms.releases errors
 scenario.workload      : scenario.added_delay scenario.fields
 scenario.flow_trace    : _native base.wording errors
 runs.metrics           : _native algorithms.registry errors scenario.canonical
+runs.diagnoses         : _native algorithms.registry runs.metrics runs.recording
 runs.sources           : _native runs.metrics
 present.figures        : _native algorithms.registry algorithms.user_code base.expression
                          base.libraries base.outputs base.wording errors runs.diagnoses runs.metrics

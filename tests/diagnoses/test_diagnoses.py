@@ -111,6 +111,20 @@ def test_round_trips_that_timestamps_are_too_coarse_for_are_pointed_out() -> Non
     assert "coarse-rtt" not in found(path({**FREE}))
 
 
+@pytest.mark.parametrize("delays", [("10ms", "2ms"), ("2ms", "10ms")])
+def test_a_path_that_changes_its_delay_has_no_clock_too_coarse_for_it(
+    delays: tuple[str, str],
+) -> None:
+    """A smoothed round-trip time below that of the path at time 0, but not below its least."""
+    written = path(FREE, stop="3s").scenario.canonical()
+    written["links"][1]["delay"] = delays[0]
+    written["changes"] = [{"time": "1s", "link": "btl", "delay": delays[1]}]
+    result = ccperf.simulate(Scenario.model_validate(written))
+    srtt = result.recording.flow_samples.array("srtt_ns") / 1e6
+    assert srtt[srtt > 0].min() >= 4
+    assert "coarse-rtt" not in found(result)
+
+
 def test_a_run_that_ends_before_its_first_sample_says_what_is_missing() -> None:
     for stop, is_said in (("30ms", True), ("31ms", False), ("60ms", False)):
         result = path(FREE, stop=stop)

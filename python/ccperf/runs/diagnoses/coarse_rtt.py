@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ccperf.runs.diagnoses.rule import Rule, Run, microseconds
-
-#: Profiles of TCP that take samples in less than ms.
-_FINE = ("linux",)
+from ccperf.runs.diagnoses.rule import Flow, Rule, Run, microseconds
+from ccperf.runs.metrics.path_delays import delay_steps, lengthened
 
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
-    for flow in run.flows:
-        is_tcp = flow.described.get("transport", "TCP") == "TCP"
-        if not is_tcp or flow.setting("Timestamp") != "true" or flow.setting("Profile") in _FINE:
-            continue
-        srtt, base = flow.samples("srtt_ns"), flow.total("base_rtt_ns")
+    flows = [flow for flow in run.flows if _is_asked(flow)]
+    for flow, added_ns in zip(flows, _least_added_ns(run, flows), strict=True):
+        srtt, base = flow.samples("srtt_ns"), flow.total("base_rtt_ns") + added_ns
         if (srtt < base).any():
             yield (
                 flow.name,
@@ -26,6 +22,25 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
                 "whole ms, so that it says nothing here, nor does the queueing delay that it is "
                 "for; `Timestamp = false` under `tcp` takes it in ns",
             )
+
+
+def _is_asked(flow: Flow) -> bool:
+    """Whether it is over TCP, with ns-3's timestamps."""
+    is_tcp = flow.described.get("transport", "TCP") == "TCP"
+    return is_tcp and flow.is_of_ns3 and flow.setting("Timestamp") == "true"
+
+
+def _least_added_ns(run: Run, flows: Sequence[Flow]) -> list[float]:
+    """What the paths of flows, there and back, ever have less than at time 0, or more at least; NaN
+    where nobody knows."""
+    scenario = run.scenario
+    times = {0, *(time for link in scenario["links"] for time, _ in delay_steps(scenario, link))}
+    ends = [(flow.described["source"], flow.described["destination"]) for flow in flows]
+    added_ms = lengthened(scenario, ends, np.array(sorted(times)))
+    if added_ms is None:
+        return [0.0] * len(flows)
+    least: list[float] = (1e6 * added_ms.min(axis=0)).tolist()
+    return least
 
 
 RULE = Rule(
