@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ccperf.evidence.paired import difference, holm
 from ccperf.evidence.summary import summarise
+from ccperf.runs.metrics import Effect
 
 
 def test_a_summary_by_hand() -> None:
@@ -72,6 +73,28 @@ def test_as_many_signs_tell_that_values_are_equal(value: float) -> None:
     two, six = (difference([value] * n, [value] * n) for n in (2, 6))
     assert (two.p_equal, two.direction, two.more_seeds) == (0.5, "unknown", 4)
     assert (six.p_equal, six.direction) == (1 / 32, "equal")
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "effect"),
+    [
+        ([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], "ratio"),
+        ([1.1, 2.3, 3.7], [1.65, 3.45, 5.55], "ratio"),
+        ([0.1, 0.2, 0.3], [0.2, 0.3, 0.4], "difference"),
+    ],
+)
+def test_what_differs_by_rounding_alone_does_not_vary(
+    base: list[float], other: list[float], effect: Effect
+) -> None:
+    """A t test of such pairs would be as sure of three seeds as of a million."""
+    found = difference(base, other, effect)
+    assert (found.basis, found.p, found.is_shown) == ("sign test", 0.25, False)
+    back = difference(other, base, effect)
+    assert (back.basis, back.p, back.mean) == (found.basis, found.p, -found.mean)
+    # Nor is there a difference that is nothing else.
+    near = [math.nextafter(value, 9.0 if i % 2 else 0.0) for i, value in enumerate(base * 2)]
+    same = difference(base * 2, near, effect)
+    assert (same.basis, same.is_shown, same.direction) == ("sign test", False, "equal")
 
 
 def test_as_many_signs_tell_that_a_constant_difference_is_within_the_margin() -> None:

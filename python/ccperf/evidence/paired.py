@@ -26,6 +26,8 @@ LEVEL = 0.05
 LEAST = 0.01
 #: The chance that as many more seeds as are asked for give an answer, if the truth is as observed.
 POWER = 0.8
+#: Doubles that are alike to so many parts of them differ by rounding.
+_ROUNDING = 1e-12
 #: More seeds than this are not asked for.
 MOST_SEEDS = 1000
 
@@ -154,12 +156,17 @@ def difference(
     if is_log:
         pairs = [math.log(b) - math.log(a) for a, b in zip(base, other, strict=True)]
         margin = math.log1p(least)
+        largest = max(1.0, *(abs(math.log(value)) for value in (*base, *other)))
     else:
         pairs = [b - a for a, b in zip(base, other, strict=True)]
         margin = max(abs(one.mean), abs(two.mean)) * least / (1 + least)
+        largest = max(map(abs, (*base, *other)))
     # Of equal values the mean is that value and the deviation 0, without rounding errors.
-    is_constant = min(pairs) == max(pairs)
-    mean = pairs[0] if is_constant else fmean(pairs)
+    mean = pairs[0] if min(pairs) == max(pairs) else fmean(pairs)
+    noise = _ROUNDING * largest
+    is_constant = max(pairs) - min(pairs) <= noise
+    if is_constant and not is_exact and abs(mean) <= noise:
+        mean = 0.0
     spread = None if len(pairs) == 1 else 0.0 if is_constant else deviation(pairs)
     basis, p, p_equal = _judged(len(pairs), mean, spread, margin, is_exact)
     return Difference(point, effect, one, two, is_log, mean, spread, basis, margin, p, p_equal)
