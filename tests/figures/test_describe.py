@@ -180,6 +180,34 @@ def test_one_flow_alone_is_not_drawn_twice() -> None:
     assert [role for role, _ in figure.roles] == ["optimum", "ideal"]
 
 
+def test_where_datagrams_are_in_flight_nobody_knows_how_much_is() -> None:
+    """Each flow over TCP is within the axis, and there is no sum that stands for all."""
+    scenario = ccperf.Scenario.model_validate(
+        {
+            "stop_time": "2s",
+            "nodes": ["a", "b"],
+            "links": [{"name": "l", "ends": ["a", "b"], "rate": "10Mbps", "delay": "10ms"}],
+            "flows": [
+                {"source": "a", "destination": "b", "cc": "cubic"},
+                {
+                    "source": "a",
+                    "destination": "b",
+                    "transport": "UDP",
+                    "application": {"type": "CBR", "rate": "2Mbps", "write": "1000B"},
+                },
+            ],
+        }
+    )
+    result = ccperf.simulate(scenario)
+    figure = describe("in_flight", result.scenario, result.recording)
+    for panel, _ in enumerate(figure.panels):
+        (point,) = of_role(figure, panel, "subject")
+        assert (point.subject, of_role(figure, panel, "joint")) == (0, [])
+        assert 0 < point.x[0] < figure.panels[panel].x.upper  # type: ignore[operator]
+    assert "joint" not in dict(figure.roles)
+    assert "together" not in figure.alt
+
+
 def test_two_bottlenecks_add_up() -> None:
     """Flows 1 and 2 share one direction, flow 3 has the other to itself."""
     run = Dumbbell(

@@ -21,7 +21,8 @@ def in_flight(flows: FlowSeries) -> Figure:
     """Mean throughput (l4) and mean smoothed RTT over the mean number of segments in flight.
 
     One point per flow and, with several flows, the joint operating point: their aggregate
-    throughput and the mean of their mean sRTTs over all that is in flight. Star: the optimum,
+    throughput and the mean of their mean sRTTs over all that is in flight; of datagrams nobody
+    knows that, so that neither they nor all together have a point. Star: the optimum,
     what the bottleneck can carry of payload (its mean over time) at the propagation RTT (its mean
     over time and flows) with one bandwidth-delay product in flight. Dotted: an ideal network of
     that rate and RTT, whose throughput grows until the pipe is full and whose delay grows from
@@ -35,11 +36,13 @@ def in_flight(flows: FlowSeries) -> Figure:
     best_filled = float(mean(optimum.in_flight).sum())
     known = bool(np.isfinite(best_filled))
     joint_filled = float(filled.sum())
+    has_joint = count > 1 and bool(np.isfinite(joint_filled))
     joint_throughput = float(throughput.sum())
     joint_srtt = float(np.nanmean(srtt)) if np.isfinite(srtt).any() else np.nan
     # The ideal curves bend at the optimum, so three points draw them.  Beyond it each segment waits
     # for the transmission of one more.
-    end = 1.1 * float(np.nanmax([best_filled, joint_filled])) or 1.0
+    reached = np.array([best_filled, joint_filled, *filled])
+    end = 1.1 * float(np.max(reached, where=np.isfinite(reached), initial=0.0)) or 1.0
     segment_time = 8e-3 * float(flows.segment_bytes.mean()) / best_rate
     bend = np.array([0.0, best_filled, end])
     ideal_rate = np.array([0.0, best_rate, best_rate])
@@ -51,9 +54,9 @@ def in_flight(flows: FlowSeries) -> Figure:
         drawn += [
             _point(filled[flow], values[flow], "subject", flow)
             for flow in range(count)
-            if np.isfinite(values[flow])
+            if np.isfinite(filled[flow]) and np.isfinite(values[flow])
         ]
-        if count > 1 and np.isfinite(joint):
+        if has_joint and np.isfinite(joint):
             drawn.append(_point(joint_filled, joint, "joint"))
         if known:
             drawn.append(_point(best_filled, best, "optimum"))
@@ -65,7 +68,7 @@ def in_flight(flows: FlowSeries) -> Figure:
         title="In flight and mean operating point",
         alt="Two panels over the mean number of segments in flight: mean throughput in Mbps and "
         f"mean smoothed round-trip time in ms, for {counted(count, 'flow')}"
-        f"{' and all of them together' * (count > 1)}; a star marks the optimum.",
+        f"{' and all of them together' * has_joint}; a star marks the optimum.",
         panels=(
             Panel(
                 x,
@@ -82,7 +85,7 @@ def in_flight(flows: FlowSeries) -> Figure:
         ),
         subjects=of_flows(flows),
         roles=(
-            *((("joint", "all flows together"),) if count > 1 else ()),
+            *((("joint", "all flows together"),) if has_joint else ()),
             *((("optimum", "optimum"), ("ideal", "ideal network")) if known else ()),
         ),
     )
