@@ -216,6 +216,47 @@ def test_a_flow_that_is_not_there_is_not_said_not_to_fill(start: str, stop: str)
     assert "unfilled" not in found(ccperf.simulate(Scenario.model_validate(written)))
 
 
+@pytest.mark.parametrize(
+    ("inner", "more", "is_said"),
+    [
+        # The flow is hashed to the path that is not static routing's, and fills it.
+        ("10Mbps", {"routing": {"type": "ecmp"}}, False),
+        ("10Mbps", {"failures": [{"link": "on", "down": "3s", "up": "11s"}]}, False),
+        # On the only link of a host there is no other way.
+        ("1Gbps", {"routing": {"type": "ecmp"}}, True),
+    ],
+)
+def test_a_flow_on_another_path_is_not_said_not_to_fill_that_of_static_routing(
+    inner: str, more: dict[str, Any], is_said: bool
+) -> None:
+    rates = {"one": inner, "two": inner, "on": inner, "off": inner, "in": "50Mbps", "out": "1Gbps"}
+    ends = ("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("h", "a"), ("d", "k")
+    buffer = 16_000_000 if inner == "10Mbps" else 20_000
+    scenario = {
+        "stop_time": "12s",
+        "nodes": list("habcdk"),
+        "links": [
+            {"name": name, "ends": both, "rate": rate, "delay": "1ms"}
+            for (name, rate), both in zip(rates.items(), ends, strict=True)
+        ],
+        "flows": [
+            {
+                "source": "h",
+                "destination": "k",
+                "cc": "cubic",
+                "profile": "catalogue",
+                "tcp": {"SndBufSize": buffer},
+            }
+        ],
+        **more,
+    }
+    result = ccperf.simulate(Scenario.model_validate(scenario))
+    of_bottleneck = result.link_metrics[result.recording.flows.strings("bottleneck")[0]]
+    assert of_bottleneck["mean_utilization_l1"] < 50
+    assert is_said or result.flow_metrics["flow_1"]["mean_throughput_l4"] > 9.6
+    assert ("unfilled" in found(result)) == is_said
+
+
 def test_a_source_that_is_silent_limits_its_flow() -> None:
     source = {"type": "OnOff", "rate": "50Mbps", "on_time": "100ms", "off_time": "900ms"}
     notes = found(path(FREE, application=source))

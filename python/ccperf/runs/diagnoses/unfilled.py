@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ccperf.runs.diagnoses.rule import UNBOUNDED_BYTES, Flow, Rule, Run
+from ccperf.runs.metrics.changing_paths import rerouted
 
 #: Of the bottleneck's rate in the second half of the run.
 _FULL = 0.9
@@ -19,7 +20,7 @@ _LEAST_ROUNDS = 100
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
     together: dict[str, list[Flow]] = defaultdict(list)
-    for flow in run.flows:
+    for flow in _on_their_way(run):
         together[flow.bottleneck].append(flow)
     for direction, flows in together.items():
         carried, offered, half = _second_half(run, direction)
@@ -36,6 +37,23 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
                     f"{of(carried, offered)} in the second half, and "
                     "drops and marks nothing",
                 )
+
+
+def _on_their_way(run: Run) -> Iterator[Flow]:
+    """Flows that have no other way than over their bottleneck: no failure leaves another one, and
+    no balancer has another one for the only link of a host."""
+    scenario = run.scenario
+    others = rerouted(scenario).flows if scenario.get("failures") else frozenset[str]()
+    is_static = scenario.get("routing", {"type": "static"})["type"] == "static"
+    ends = {
+        f"{link['name']}_{side}": link["ends"]
+        for link in scenario["links"]
+        for side in ("forward", "reverse")
+    }
+    for flow in run.flows:
+        hosts = {flow.described["source"], flow.described["destination"]}
+        if flow.name not in others and (is_static or hosts & set(ends[flow.bottleneck])):
+            yield flow
 
 
 def of(carried: float, offered: float) -> str:
