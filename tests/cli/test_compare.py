@@ -270,6 +270,37 @@ def test_points_whose_settings_differ_are_not_pooled_without_a_word(mixed: Compa
     assert pooled == ("stop_time", ["2s", "4s"])
 
 
+@pytest.mark.parametrize(
+    ("words", "said", "label"),
+    [
+        (["--profile", "linux"], "profile (none, linux)", "profile=none"),
+        (["--jitter", "10ms"], "jitter (none, 10ms)", "jitter=none"),
+        (
+            ["--jitter", "10ms", "--stop-time", "1s"],
+            "stop_time (2s, 1s), jitter (none, 10ms)",
+            "stop_time=2s",
+        ),
+    ],
+)
+def test_runs_with_a_profile_or_jitter_are_not_pooled_with_others_without_a_word(
+    compare: Compare, words: list[str], said: str, label: str
+) -> None:
+    run = ["run", "aqm", "--cc", "newreno,cubic", "--k", "1,2", "--qdisc", "codel"]
+    given = [*words, *([] if "--stop-time" in words else ["--stop-time", "2s"])]
+    assert invoke([*run, "--seed", "1..3", *given, "--db", "benchmark_all.db"]) == 0
+    compare()
+    _, out, err = compare("newreno", "cubic")
+    assert "aqm, 4 points" in out
+    assert f"different settings: {said}; --at {label} compares some of them" in err
+    # And what the line proposes is there.
+    _, out, err = compare("newreno", "cubic", "--at", label)
+    assert "aqm, 2 points" in out
+    assert "different settings" not in err
+    name, _, value = label.partition("=")
+    found = ccperf.compare("newreno", "cubic", db="benchmark_all.db", **{name: value})
+    assert {row.points for row in found.rows} <= {1, 2}
+
+
 def test_a_choice_that_no_run_fits_is_called_so(compare: Compare) -> None:
     status, out, err = compare("newreno", "bbr", "--at", "aut=TcpNewReno")
     assert (status, out) == (2, "")

@@ -14,6 +14,7 @@ from ccperf.algorithms import roles
 from ccperf.base import expression
 from ccperf.evidence.versions import algorithm, digests, versioned
 from ccperf.experiments.catalogue import NAMED
+from ccperf.experiments.catalogue.experiment import JITTER, PROFILE
 from ccperf.scenario.canonical import canonical_json
 from ccperf.scenario.chance import draws, surely_draws
 from ccperf.scenario.differences import told_apart
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
 
 #: What a flow's entry in a scenario says of its algorithm, and what a seed may draw.
 _NOT_OF_THE_POINT = {"cc", "start", "stop", "receiver_stop"}
-#: What the profile of its TCP is called among the parameters of a run.
-PROFILE = "profile"
+#: What runs may have among their labels though no experiment declares it, and what stands for it in
+#: runs without.
+SETTINGS = (JITTER, PROFILE)
+NOT_GIVEN = "none"
 #: The backend whose version is that of the engine.
 _OWN = "native"
 #: The attribute of a socket that holds segments back until they are in order.
@@ -187,14 +190,13 @@ def _engine(row: RunRow) -> str:
 
 def _told_apart(cells: list[Cell]) -> list[Cell]:
     """Return cells whose points say in what their settings differ, where nothing else tells."""
-    alike: dict[tuple[Hashable, ...], dict[str, Cell]] = defaultdict(dict)
+    alike: dict[Hashable, dict[str, Cell]] = defaultdict(dict)
     for cell in cells:
-        point = cell.point
-        alike[point.experiment, point.own].setdefault(point.settings, cell)
-    said: dict[Point, Point] = {}
+        alike[_apart_from_jitter(cell.point)].setdefault(cell.point.settings, cell)
+    said: dict[Hashable, dict[str, str]] = {}
     with ExitStack() as stack:
         stores: dict[Path, Store] = {}
-        for several in alike.values():
+        for place, several in alike.items():
             if len(several) == 1:
                 continue
             found = []
@@ -204,9 +206,20 @@ def _told_apart(cells: list[Cell]) -> list[Cell]:
                 if path not in stores:
                     stores[path] = stack.enter_context(Store(path, "r"))
                 found.append(_described(stores[path].scenario(record.row.id), record.row))
-            for cell, fields in zip(several.values(), told_apart(found), strict=True):
-                said[cell.point] = cell.point.with_more(fields)
-    return [replace(cell, point=said.get(cell.point, cell.point)) for cell in cells]
+            for settings, fields in zip(several, told_apart(found), strict=True):
+                said[place, settings] = fields
+    points = [cell.point for cell in cells]
+    more = [said.get((_apart_from_jitter(point), point.settings), {}) for point in points]
+    return [
+        replace(cell, point=cell.point.with_more(fields))
+        for cell, fields in zip(cells, more, strict=True)
+    ]
+
+
+def _apart_from_jitter(point: Point) -> Hashable:
+    """Return what is alike at points with and without jitter, which moves nothing but starts: one
+    label says that it is there, and none in what else they differ."""
+    return point.experiment, tuple(each for each in point.own if each[0] != JITTER)
 
 
 def records(path: Path) -> Iterator[Record]:

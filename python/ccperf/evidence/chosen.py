@@ -226,7 +226,8 @@ def _described(
     kind = NAMED[experiment].kind if experiment in NAMED else "cc"
     tested = tested or roles.under_test(parameters)
     by_option: dict[str, str] = {kind: tested} if tested and kind != "cc" else {}
-    return _Described(experiment, {**parameters, **by_option})
+    without = dict.fromkeys(cells.SETTINGS, cells.NOT_GIVEN)
+    return _Described(experiment, {**without, **parameters, **by_option})
 
 
 def _of_cells(found: Sequence[Cell]) -> list[_Described]:

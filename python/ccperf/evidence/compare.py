@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ccperf.evidence import verdict
+from ccperf.evidence.cells import NOT_GIVEN, SETTINGS
 from ccperf.evidence.paired import LEAST, Difference, difference, holm
 from ccperf.runs.metrics import named
 
@@ -447,10 +448,14 @@ def _several(rows: Iterable[Row], told: Mapping[str, Iterable[str]]) -> dict[str
     several: dict[str, dict[str, None]] = {}
     for row in rows:
         points = [dict(found.point) for found in row.differences]
-        for name in told.get(row.experiment, ()):
-            values = dict.fromkeys(point[name] for point in points if name in point)
-            if len(values) > 1:
-                several.setdefault(name, {}).update(values)
+        settings = {
+            name: [point[name] for point in points if name in point]
+            for name in told.get(row.experiment, ())
+        }
+        settings |= {name: [point.get(name, NOT_GIVEN) for point in points] for name in SETTINGS}
+        for name, values in settings.items():
+            if len({*values}) > 1:
+                several.setdefault(name, {}).update(dict.fromkeys(values))
     return {name: tuple(values) for name, values in several.items()}
 
 
