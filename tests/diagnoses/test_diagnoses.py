@@ -257,6 +257,42 @@ def test_a_flow_on_another_path_is_not_said_not_to_fill_that_of_static_routing(
     assert ("unfilled" in found(result)) == is_said
 
 
+@pytest.mark.parametrize(("rate", "is_said"), [("100Mbps", False), ("1Gbps", True)])
+def test_flows_that_fill_their_receivers_link_are_not_said_not_to_fill_their_own(
+    rate: str, is_said: bool
+) -> None:
+    """Of links that are alike the first is the bottleneck of a recording, and queues are elsewhere.
+    With more room for the receiver nothing but their buffers holds them."""
+    hosts = ("a", "b", "c")
+    tcp = {"SndBufSize": 20_000} if is_said else {}
+    scenario = {
+        "stop_time": "12s",
+        "nodes": [*hosts, "switch"],
+        "links": [
+            {
+                "name": f"to_{host}",
+                "ends": ["switch", host],
+                "rate": rate if host == "c" else "100Mbps",
+                "delay": "1ms",
+            }
+            for host in hosts
+        ],
+        "flows": [
+            {
+                "source": host,
+                "destination": "c",
+                "cc": "cubic",
+                "profile": "catalogue",
+                "tcp": tcp,
+            }
+            for host in ("a", "b")
+        ],
+    }
+    result = ccperf.simulate(Scenario.model_validate(scenario))
+    assert set(result.recording.flows.strings("bottleneck")) == {"to_a_reverse", "to_b_reverse"}
+    assert ("unfilled" in found(result)) == is_said
+
+
 def test_a_source_that_is_silent_limits_its_flow() -> None:
     source = {"type": "OnOff", "rate": "50Mbps", "on_time": "100ms", "off_time": "900ms"}
     notes = found(path(FREE, application=source))

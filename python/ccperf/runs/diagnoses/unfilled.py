@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 
 from ccperf.runs.diagnoses.rule import UNBOUNDED_BYTES, Flow, Rule, Run
 from ccperf.runs.metrics.changing_paths import rerouted
+from ccperf.runs.metrics.path_delays import ShortestPaths
 
 #: Of the bottleneck's rate in the second half of the run.
 _FULL = 0.9
@@ -22,14 +24,27 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
     together: dict[str, list[Flow]] = defaultdict(list)
     for flow in _on_their_way(run):
         together[flow.bottleneck].append(flow)
+    paths = ShortestPaths(run.scenario["links"])
+
+    @cache
+    def is_busy(direction: str) -> bool:
+        carried, offered, _ = _second_half(run, direction)
+        return _is_congested(run, direction) or bool(offered and carried >= _FULL * offered)
+
+    def is_busy_elsewhere(flow: Flow) -> bool:
+        """Whether another link of its way, there or back, is busy: that of a receiver of many."""
+        way = paths.links_between(flow.described["source"], flow.described["destination"])
+        return any(is_busy(f"{link}_{side}") for link, _ in way for side in ("forward", "reverse"))
+
     for direction, flows in together.items():
         carried, offered, half = _second_half(run, direction)
-        if not offered or carried >= _FULL * offered or _is_congested(run, direction):
+        if not offered or is_busy(direction):
             continue
         for flow in flows:
             has_time = half.stop - half.start >= _LEAST_ROUNDS * flow.total("base_rtt_ns")
             is_there = flow.total("start_ns") <= half.start and half.stop <= flow.total("stop_ns")
-            if flow.is_endless and has_time and is_there and not flow.total("rtos"):
+            could = flow.is_endless and has_time and is_there and not flow.total("rtos")
+            if could and not is_busy_elsewhere(flow):
                 start = " and has never left slow start" if _is_in_slow_start(flow) else ""
                 yield (
                     flow.name,

@@ -34,13 +34,13 @@ def lengthened(
             added[link["name"]] = (delays[places] - first) / 1e6
     if not added:
         return None
-    network = _Network(scenario["links"])
+    paths = ShortestPaths(scenario["links"])
     found = np.zeros((len(times_ns), len(ends)))
     for flow, (source, destination) in enumerate(ends):
         if not source:
             found[:, flow] = np.nan
         # The shortest paths back are those there.
-        for link, is_certain in network.links_between(source, destination):
+        for link, is_certain in paths.links_between(source, destination):
             if link in added:
                 found[:, flow] += 2 * added[link] if is_certain else np.nan
     return found
@@ -56,11 +56,12 @@ def delay_steps(scenario: Mapping[str, Any], link: Mapping[str, Any]) -> Iterato
             yield from zip(schedule["times_ns"], schedule["delays_ns"], strict=True)
 
 
-class _Network:
+class ShortestPaths:
     """Which links the shortest paths between two nodes have."""
 
     def __init__(self, links: Sequence[Mapping[str, Any]]) -> None:
         self._from: dict[str, list[tuple[str, str]]] = {}
+        self._left: dict[str, dict[str, int]] = {}
         for link in links:
             for one, other in (link["ends"], link["ends"][::-1]):
                 self._from.setdefault(one, []).append((other, link["name"]))
@@ -84,7 +85,9 @@ class _Network:
 
     def _hops(self, end: str) -> dict[str, int]:
         """Return how many links there are from each node to this one."""
-        hops = {end: 0}
+        if (known := self._left.get(end)) is not None:
+            return known
+        hops = self._left[end] = {end: 0}
         waiting = deque([end])
         while waiting:
             node = waiting.popleft()
