@@ -261,6 +261,33 @@ def test_what_labels_a_point_selects_it(mixed: Compare, capsys: pytest.CaptureFi
     assert "--at: unknown value of stop_time `7s`; known: 2s, 4s" in err
 
 
+def test_a_setting_selects_points_that_need_no_label_of_it(compare: Compare) -> None:
+    """A discipline that has runs of one length, of one backend, has none in its label."""
+    more = ["--seed", "1", "--qdisc", "codel", "--stop-time", "4s"]
+    other = ["--seed", "1", "--qdisc", "fifo", "--stop-time", "2s"]
+    ns3 = ["--seed", "1", "--qdisc", "codel", "--stop-time", "2s", "--backend", "ns3"]
+    for words in (more, other, ns3):
+        run = ["run", "aqm", "--cc", "newreno,cubic", "--k", "1", *words]
+        assert invoke([*run, "--db", "benchmark_all.db"]) == 0
+    compare()
+
+    def points(at: str) -> set[str]:
+        _, out, _ = compare("newreno", "cubic", "--each", "--at", at)
+        return {line.partition("  ")[0] for line in out.splitlines()[1:]}
+
+    two = {f"aqm k={k} qdisc=CoDelQueueDisc" for k in (1, 2)}
+    assert {
+        re.sub(" (stop_time|engine|backend)=.*", "", point) for point in points("stop_time=2s")
+    } == {
+        *two,
+        "aqm k=1 qdisc=FifoQueueDisc",
+    }
+    native = points("backend=native")
+    assert "aqm k=1 qdisc=FifoQueueDisc" in native
+    assert len(native) == 4
+    assert len(points("backend=ns3")) == 1
+
+
 def test_points_whose_settings_differ_are_not_pooled_without_a_word(mixed: Compare) -> None:
     said = "one row has points of runs with different settings: stop_time (2s, 4s); --at stop_time"
     assert said in mixed("newreno", "cubic")[2]

@@ -231,13 +231,15 @@ def _described(
 
 
 def _of_cells(found: Sequence[Cell]) -> list[_Described]:
-    """Cells by all that labels their points: their parameters, in what their settings differ from
-    others', and who ran them."""
+    """Cells by all that labels points: their parameters, in what their settings differ from
+    others', and who ran them. How long a run is and who made it is known of all, labelled or not:
+    points that need no such label have runs of that kind, too."""
     described = []
     for cell in cells.told_by_maker(found):
         point = cell.point
-        row = next(iter(cell.records.values())).row
-        parameters = {**row.parameters, **dict(point.parameters)}
+        record = next(iter(cell.records.values()))
+        known = {"backend": cell.backend, "engine": cell.engine[:8], "stop_time": record.stop_time}
+        parameters = {**known, **record.row.parameters, **dict(point.parameters)}
         described.append(_described(point.experiment, parameters, cell.algorithm))
     return described
 

@@ -27,6 +27,15 @@ _UNIONS: dict[str, dict[str, type[Model]]] = {
     }.items()
 }
 
+#: What pydantic calls a value that is of another kind than its field, and what to write instead.
+_OF_CLASSES = {"model_type", "model_attributes_type"}
+_SHAPES = {
+    **dict.fromkeys(_OF_CLASSES, "a table, {...}"),
+    "dict_type": "a table, {...}",
+    "tuple_type": "a list, [...]",
+    "string_type": "a text, in quotes",
+}
+
 
 def without_wrong(data: Any, errors: Iterable[ErrorDetails]) -> Any:
     """The scenario without the fields that are wrong in shape, so that the rest can be checked.
@@ -63,9 +72,20 @@ def problem(details: ErrorDetails, root: type[Model]) -> Problem:
     elif kind == "literal_error":
         words = details["ctx"]["expected"].replace("'", "`")
         message = f"`{given}` is not {words}"
+    elif kind in _SHAPES:
+        message = f"is {shown(given)}; write {_shape(kind, given, _model_at(location, root))}"
     elif kind != "value_error":
         message = f"{message[:1].lower()}{message[1:]}, not {shown(given)}"
     return Problem(_path(location), message)
+
+
+def _shape(kind: str, given: object, model: type[Model] | None) -> str:
+    """How TOML writes a value of the kind that was to be there."""
+    if model and kind == "tuple_type" and isinstance(given, Mapping):
+        return "each as a table of a list, in TOML below a head in two brackets, [[...]]"
+    if model and kind in _OF_CLASSES and "type" in model.model_fields:
+        return "its name, or a table with `type`"
+    return _SHAPES[kind]
 
 
 def shown(given: object) -> str:

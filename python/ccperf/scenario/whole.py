@@ -148,7 +148,9 @@ class Scenario(Model):
             try:
                 scenario.check()
             except ScenarioError as error:
-                problems += error.problems
+                said = {path for path, _ in problems}
+                # That a field is missing follows from its being left out.
+                problems += [each for each in error.problems if each.path not in said]
         if problems:
             raise ScenarioError(problems)
         for text in _surprises(scenario):
