@@ -13,7 +13,7 @@ import ccperf
 from ccperf.algorithms import registry, releases
 from ccperf.cli.app import invoke
 from ccperf.experiments import catalogue
-from ccperf.experiments.topologies import SwitchPort, star
+from ccperf.experiments.topologies import FabricLink, SwitchPort, star
 from ccperf.runs.diagnoses import RULES, Note, ecn, grouped, unfilled
 from ccperf.runs.result import Result
 from ccperf.scenario import Scenario
@@ -174,6 +174,24 @@ def test_the_buffer_that_holds_a_flow_back_is_named(small: dict[str, Any], named
     notes = found(path(small))
     assert f": {named} is less" in notes["buffers"].text
     assert "never left slow start" in notes["unfilled"].text
+
+
+def test_what_has_no_sockets_is_not_held_back_by_their_buffers() -> None:
+    """A sender of trimmed packets has more in flight than a socket of TCP would hold."""
+    cuts = SwitchPort({"type": "NdpQueueDisc"}, "1p")
+    flow = {
+        "source": "h_0",
+        "destination": "h_1",
+        "transport": "TRIMMING",
+        "cc": "Nscc",
+        "application": {"type": "Greedy", "bytes": "0B", "write": "1436B"},
+    }
+    fabric = star(2, FabricLink("40Gbps", "20us"), port=cuts)
+    written = fabric.scenario([flow], stop_time="5ms", recording={"interval": "100us"})
+    result = ccperf.simulate(written)
+    in_flight = result.recording.flow_samples.array("in_flight_bytes")
+    assert in_flight.max() > 131_072
+    assert "buffers" not in found(result)
 
 
 def test_a_file_that_says_nothing_is_ns3_3_44_and_its_notes_name_the_catalogue() -> None:

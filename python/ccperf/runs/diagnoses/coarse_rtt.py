@@ -11,7 +11,7 @@ from ccperf.runs.metrics.path_delays import delay_steps, lengthened
 
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
-    flows = [flow for flow in run.flows if _is_asked(flow)]
+    flows = [flow for flow in run.flows if flow.is_of_ns3 and flow.setting("Timestamp") == "true"]
     for flow, added_ns in zip(flows, _least_added_ns(run, flows), strict=True):
         srtt, base = flow.samples("srtt_ns"), flow.total("base_rtt_ns") + added_ns
         if (srtt < base).any():
@@ -22,12 +22,6 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
                 "whole ms, so that it says nothing here, nor does the queueing delay that it is "
                 "for; `Timestamp = false` under `tcp` takes it in ns",
             )
-
-
-def _is_asked(flow: Flow) -> bool:
-    """Whether it is over TCP, with ns-3's timestamps."""
-    is_tcp = flow.described.get("transport", "TCP") == "TCP"
-    return is_tcp and flow.is_of_ns3 and flow.setting("Timestamp") == "true"
 
 
 def _least_added_ns(run: Run, flows: Sequence[Flow]) -> list[float]:

@@ -49,7 +49,7 @@ class Rule(NamedTuple):
 
 
 class Flow:
-    """A TCP flow of a run: what its scenario says, and its samples while it is connected."""
+    """A flow with a control: what its scenario says, and its samples while it is connected."""
 
     def __init__(self, run: Run, index: int, rows: slice, described: Mapping[str, Any]) -> None:
         """`index`: in the table `flows`; `rows`: its own in `flow_samples`."""
@@ -78,9 +78,14 @@ class Flow:
         return str(given.get(name, _defaults()[name]))
 
     @property
+    def is_tcp(self) -> bool:
+        """Whether it has sockets of TCP; over RoCE and switches that cut packets it has none."""
+        return bool(self.described.get("transport", "TCP") == "TCP")
+
+    @property
     def is_of_ns3(self) -> bool:
-        """Whether its TCP is that of a release of ns-3."""
-        return self.setting("Profile") in _releases()
+        """Whether it is over TCP, and that of a release of ns-3."""
+        return self.is_tcp and self.setting("Profile") in _releases()
 
     @property
     def segment(self) -> int:
@@ -116,7 +121,7 @@ class Run:
 
     @cached_property
     def flows(self) -> list[Flow]:
-        """The TCP flows that have samples."""
+        """The flows with a control that have samples."""
         names = self.recording.flows.strings("name")
         described = {flow["name"]: flow for flow in self.scenario["flows"] if "cc" in flow}
         # Ordered by time and then by flow: each has every so-manieth row.
