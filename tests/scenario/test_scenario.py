@@ -164,11 +164,18 @@ def test_a_scenario_cannot_be_changed() -> None:
     ("field", "value", "expected"),
     [
         ("stop_time", 15, "stop_time: `15` has no unit; write a time like 15ms"),
-        ("stop_time", None, "stop_time: input should be a valid string, not None"),
+        ("stop_time", None, "stop_time: is None; write a text, in quotes"),
         ("stoptime", "1s", "stoptime: is not a field here (did you mean `stop_time`?)"),
         ("seed", -1, "seed: input should be greater than or equal to 0, not -1"),
         ("seed", "7", "seed: input should be a valid integer, not '7'"),
-        ("nodes", "ab", "nodes: input should be a valid tuple, not 'ab'"),
+        ("nodes", "ab", "nodes: is 'ab'; write a list, [...]"),
+        ("recording", "all", "recording: is 'all'; write a table, {...}"),
+        ("routing", 3, "routing: is 3; write its name, or a table with `type`"),
+        (
+            "flows",
+            small()["flows"][0],
+            "flows: is a table; write a list of tables, in TOML [[flows]] with two brackets",
+        ),
     ],
 )
 def test_shape_of_the_scenario(field: str, value: object, expected: str) -> None:
@@ -199,7 +206,7 @@ def test_shape_of_the_scenario(field: str, value: object, expected: str) -> None
         ),
         (
             {"reverse": {"qdisc": {"type": "fifo", "attributes": {"limit": ["20p"]}}}},
-            "links[0].reverse.qdisc.attributes.limit: input should be a valid string, not a list",
+            "links[0].reverse.qdisc.attributes.limit: is a list; write a text, in quotes",
         ),
     ],
 )
@@ -212,6 +219,8 @@ def test_shape_of_a_link(fields: dict[str, Any], expected: str) -> None:
     ("fields", "expected"),
     [
         ({"cc": "TcpCubik"}, "flows[0].cc.type: `TcpCubik` is not a congestion control algorithm"),
+        # It is not missing as well.
+        ({"cc": 3}, "flows[0].cc: is 3; write its name, or a table with `type`"),
         ({"application": "Gredy"}, "flows[0].application.type: unknown application `Gredy`"),
         ({"source_port": 0}, "flows[0].source_port: input should be greater than or equal to 1"),
         ({"tcp": {"Mss": 9}}, "flows[0].tcp.Mss: TcpSocket has no attribute `Mss`"),

@@ -73,16 +73,18 @@ def problem(details: ErrorDetails, root: type[Model]) -> Problem:
         words = details["ctx"]["expected"].replace("'", "`")
         message = f"`{given}` is not {words}"
     elif kind in _SHAPES:
-        message = f"is {shown(given)}; write {_shape(kind, given, _model_at(location, root))}"
+        message = f"is {shown(given)}; write {_shape(details, root)}"
     elif kind != "value_error":
         message = f"{message[:1].lower()}{message[1:]}, not {shown(given)}"
     return Problem(_path(location), message)
 
 
-def _shape(kind: str, given: object, model: type[Model] | None) -> str:
-    """How TOML writes a value of the kind that was to be there."""
-    if model and kind == "tuple_type" and isinstance(given, Mapping):
-        return "each as a table of a list, in TOML below a head in two brackets, [[...]]"
+def _shape(details: ErrorDetails, root: type[Model]) -> str:
+    """How a value of the kind that was to be there is written."""
+    location, kind = details["loc"], details["type"]
+    model = _model_at(location, root)
+    if model and kind == "tuple_type" and isinstance(details["input"], Mapping):
+        return f"a list of tables, in TOML [[{_path(location)}]] with two brackets"
     if model and kind in _OF_CLASSES and "type" in model.model_fields:
         return "its name, or a table with `type`"
     return _SHAPES[kind]

@@ -148,7 +148,7 @@ class Scenario(Model):
             try:
                 scenario.check()
             except ScenarioError as error:
-                said = {path for path, _ in problems}
+                said = {each.path for each in problems}
                 # That a field is missing follows from its being left out.
                 problems += [each for each in error.problems if each.path not in said]
         if problems:
