@@ -328,6 +328,30 @@ def test_runs_with_a_profile_or_jitter_are_not_pooled_with_others_without_a_word
     assert {row.points for row in found.rows} <= {1, 2}
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["newreno@native", "cubic"],
+            "items: `newreno@native` names a backend, and `cubic` none; write cubic@native, or",
+        ),
+        (
+            ["--cc", "newreno,cubic"],
+            "--cc: is for two databases; name what to compare: ccperf compare newreno cubic",
+        ),
+        (["newreno", "bbr", "--cc", "cubic"], "--cc: is for two databases;"),
+        (["newreno@native", "bbr@native", "--versions"], "--versions: compares versions only"),
+        (["newreno", "--profiles", "linux,ns3-3.48", "--versions"], "--versions: compares"),
+    ],
+)
+def test_what_a_comparison_would_not_heed_is_refused(
+    compare: Compare, words: list[str], says: str
+) -> None:
+    status, out, err = compare(*words)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: {says}")
+
+
 def test_a_choice_that_no_run_fits_is_called_so(compare: Compare) -> None:
     status, out, err = compare("newreno", "bbr", "--at", "aut=TcpNewReno")
     assert (status, out) == (2, "")

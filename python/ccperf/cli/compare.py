@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -71,18 +72,27 @@ def command(
     from ccperf.cli.spelling import with_databases
     from ccperf.errors import UsageError
     from ccperf.evidence import cells, gate
-    from ccperf.evidence.chosen import Algorithms, choose, metrics_named
+    from ccperf.evidence.chosen import Algorithms, choose, metrics_named, words
     from ccperf.evidence.compare import compare
     from ccperf.experiments.catalogue import answer
+    from ccperf.runs import backends
 
     format = "json" if json else format
     gates = [gate.parse(text) for text in fail_on or []]
     threshold = _threshold(least)
     over: Over = "algorithms"
+    files = [] if profiles else [Path(item) for item in items if _is_database(item)]
+    if cc and not files:
+        raise UsageError(
+            "--cc",
+            f"is for two databases; name what to compare: ccperf compare {shlex.join(words(cc))}",
+        )
+    if versions and (profiles or any(map(_backend, items))):
+        raise UsageError("--versions", "compares versions only, not backends or --profiles")
     if profiles:
         sides = _by_profile(items, db, profiles, experiment, at)
         over = "databases"
-    elif files := [Path(item) for item in items if _is_database(item)]:
+    elif files:
         advice = with_databases(arguments(), [str(path) for path in files])
         if len(files) != len(items) or versions:
             other = next((item for item in items if not _is_database(item)), "--versions")
@@ -98,6 +108,13 @@ def command(
     elif all(_backend(item) for item in items) and items:
         over = "backends"
         sides = _on_backends(items, choose(databases(db), experiment=experiment, at=at))
+    elif on := next(filter(_backend, items), ""):
+        other = next(item for item in items if not _backend(item))
+        raise UsageError(
+            "items",
+            f"`{on}` names a backend, and `{other}` none; write {other}@native, or another of"
+            f" {', '.join(backends.known())}",
+        )
     else:
         given = databases(db)
         if _are_runs(items, given):
