@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,15 @@ import pytest
 import ccperf
 from ccperf.errors import UsageError
 from ccperf.experiments import catalogue
-from ccperf.present.figures import FIGURES, Figure, Series, describe
+from ccperf.present.figures import (
+    FIGURES,
+    Figure,
+    Series,
+    describe,
+    describe_all,
+    drawable,
+    save,
+)
 from ccperf.present.figures.distribution import ecdf
 from ccperf.runs import backends
 from ccperf.runs.metrics import compute
@@ -235,6 +244,25 @@ def test_every_figure_tells_what_is_to_be_seen(name: str) -> None:
         series.x.shape == series.y.shape for panel in figure.panels for series in panel.series
     )
     assert not any(math.isnan(line.value) for panel in figure.panels for line in panel.lines)
+
+
+def test_where_no_bottleneck_is_sampled_there_is_no_figure_of_it(tmp_path: Path) -> None:
+    """One that is asked for by its name has its axes, and nothing in them."""
+    scenario = ccperf.Scenario.model_validate(
+        {
+            "stop_time": "200ms",
+            "nodes": ["a", "b"],
+            "links": [{"name": "l", "ends": ["a", "b"], "rate": "10Mbps", "delay": "10ms"}],
+            "flows": [{"source": "a", "destination": "b", "cc": "cubic"}],
+            "recording": {"links": []},
+        }
+    )
+    result = ccperf.simulate(scenario)
+    of_run = (result.scenario, result.recording)
+    assert drawable(*of_run) == [name for name in FIGURES if name != "queue"]
+    assert len(describe_all(*of_run)) == len(FIGURES) - 1
+    save(describe("queue", *of_run), tmp_path / "queue.svg")
+    assert "Utilisation" in (tmp_path / "queue.svg").read_text(encoding="utf-8")
 
 
 def test_an_unknown_figure_is_refused_with_the_nearest_one() -> None:

@@ -25,9 +25,11 @@ from ccperf.present.figures.adjust import adjusted
 from ccperf.present.figures.figure import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.present.figures.overlay import overlay
 from ccperf.present.figures.palette import WIDTHS
+from ccperf.present.figures.quantities import bottlenecks
 from ccperf.present.figures.registry import FIGURES, FigureKind
 from ccperf.present.figures.sizes import inches
 from ccperf.present.figures.sweep import sweep
+from ccperf.present.figures.timelines import TIMELINES
 from ccperf.present.figures.transfers import OF_RECORDINGS
 from ccperf.runs.metrics import FlowSeries
 
@@ -99,7 +101,8 @@ def drawable(scenario: Scenario, recording: Recording) -> list[str]:
     """Return the figures that a run has something for; those of flows if it has nothing at all."""
     flows = FlowSeries(scenario, recording)
     others = [name for name, kind in OF_RECORDINGS.items() if kind.describe(scenario, recording)]
-    return [*(FIGURES if flows.names and flows.time.size else ()), *others] or list(FIGURES)
+    of_flows = FIGURES if flows.names and flows.time.size else ()
+    return [*(name for name in of_flows if _has_subjects(name, flows)), *others] or list(FIGURES)
 
 
 def _of_flows(scenario: Scenario, recording: Recording, names: Sequence[str]) -> list[Figure]:
@@ -112,6 +115,12 @@ def _of_flows(scenario: Scenario, recording: Recording, names: Sequence[str]) ->
             f"`{names[0]}` shows samples, and this run ends before the first interval does",
         )
     return [FIGURES[name].describe(flows) for name in names]
+
+
+def _has_subjects(name: str, flows: FlowSeries) -> bool:
+    """Whether there are samples of bottlenecks, for a figure that shows them."""
+    is_of_links = name in TIMELINES and TIMELINES[name].is_of_links
+    return not is_of_links or bool(bottlenecks(flows))
 
 
 def save(

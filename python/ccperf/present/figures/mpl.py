@@ -419,7 +419,7 @@ def _legend(figure: Figure, bar: bool) -> list[tuple[str, Line2D]]:
             entries.append((name, _handle(style, "subject", shapes, several)))
     for role, label in figure.roles:
         entries.append((label, _handle(_role_style(role), role, shapes, True)))
-    colour = _NEUTRAL if several else subject_style(figure, 0)["color"]
+    colour = subject_style(figure, 0)["color"] if len(figure.entries) == 1 else _NEUTRAL
     entries += [(key.label, _key(key, colour)) for key in figure.keys]
     return entries
 

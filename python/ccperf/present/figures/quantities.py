@@ -79,6 +79,11 @@ class Timeline:
     #: Whether the senders' congestion states stand beneath, where they are known.
     has_states: bool = False
 
+    @property
+    def is_of_links(self) -> bool:
+        """Whether it shows bottlenecks; else flows."""
+        return QUANTITIES[self.strips[0].quantity].of == "link"
+
 
 def columns(flows: FlowSeries) -> dict[str, Floats]:
     """Return every quantity of a run: shape (n - 1, flows), or (n - 1, bottlenecks).

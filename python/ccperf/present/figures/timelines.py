@@ -83,14 +83,13 @@ def describe(timeline: Timeline, flows: FlowSeries) -> Figure:
     panels = tuple(_panel(strip, time, flows.time, values, best) for strip in timeline.strips)
     if timeline.has_states and (beneath := states.panel(time, flows)):
         panels = (*panels, beneath)
-    of_links = QUANTITIES[timeline.strips[0].quantity].of == "link"
     run = the_one(flows.algorithms)
     subjects = (
         tuple(Subject(flows.links.names[column], algorithm=run) for column in bottlenecks(flows))
-        if of_links
+        if timeline.is_of_links
         else of_flows(flows)
     )
-    what = "bottleneck" if of_links else "flow"
+    what = "bottleneck" if timeline.is_of_links else "flow"
     shown = ", ".join(panel.y.title for panel in panels)
     besides = [QUANTITIES[n].label for s in timeline.strips for n in (*s.dashed, *s.ticks)]
     drawn = {series.role for panel in panels for series in panel.series}
