@@ -70,6 +70,17 @@ def test_values_at_points_in_time_have_their_mean_in_the_middle_of_the_bin() -> 
     assert series.y.tolist() == pytest.approx([2, 6.5])
 
 
+@pytest.mark.parametrize(("step", "width"), [(0.03, 10), (0.1, 7), (0.001, 50)])
+def test_a_value_at_the_end_of_a_bin_is_in_it_however_it_is_rounded(
+    step: float, width: int
+) -> None:
+    """The sums of a grid and of its bins differ in the last bit."""
+    numbers = [float(place // width) for place in range(60 * width)]
+    figure = figure_of(numbers, "line", step)
+    series = adjusted(figure, bin=f"{round(step * width * 1e6)}us").panels[0].series[0]
+    assert series.y.tolist() == list(range(60))
+
+
 def test_one_panel_alone(result: ccperf.Result) -> None:
     figure = result.plot("time_series", panel="srtt").figure
     assert [panel.y.label for panel in figure.panels] == ["sRTT"]

@@ -128,8 +128,9 @@ def _shares(x: Floats, y: Floats, steps: Floats, edges: Floats) -> Floats:
 
 
 def _within(x: Floats, y: Floats, edges: Floats) -> Floats:
-    """The mean of the values in each bin, its end included."""
-    which = np.clip(np.searchsorted(edges, x, side="left") - 1, 0, len(edges) - 2)
+    """The mean of the values in each bin, its end included, whichever way that is rounded."""
+    ends = edges + 1e-9 * (edges[1] - edges[0])
+    which = np.clip(np.searchsorted(ends, x, side="left") - 1, 0, len(edges) - 2)
     known = np.isfinite(y)
     sums = np.bincount(which[known], y[known], len(edges) - 1)
     counts = np.bincount(which[known], minlength=len(edges) - 1)
