@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING
 
@@ -145,6 +146,30 @@ def test_a_run_that_draws_nothing_stands_for_every_seed_on_the_site_too(tmp_path
     made = Scores(inventory(found, [path.name]))
     assert {row.seeds for row in made.against("TcpNewReno")} == {3}
     assert {row.seeds for row in made.against("TcpBbr")} == {3}
+
+
+def test_the_front_page_says_which_runs_its_means_leave_out_and_what_they_pool(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "runs.db"
+    line = ["run", "aqm", "--cc", "newreno,cubic", "--qdisc", "codel", "--stop-time", "1s"]
+    for words in (["--k", "1,2"], ["--k", "1", "--profile", "linux"]):
+        assert invoke([*line, *words, "--db", str(path)]) == 0
+    found = cells.read([path])
+    (plain,) = inventory(found[:2], [path.name]).groups
+    assert plain.remarks == []
+    # As another backend would have made it.
+    point = replace(found[0], backend="ns3", engine="3.44+e73/0")
+    (group,) = inventory([*found, point], [path.name]).groups
+    native = found[0].engine[:8]
+    assert group.remarks == [
+        f"the runs of native {native} are compared, not 1 run of ns3 3.44+e73",
+        "its points are of runs with different settings: profile (none, linux)",
+    ]
+    site.build([path], tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert f"Active queue management: {group.remarks[1]}." in page
+    assert "are compared, not" not in page
 
 
 @pytest.mark.parametrize("seeds", ["1", "1..3"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms import registry, roles
+from ccperf.base.wording import counted
+from ccperf.evidence.cells import NOT_GIVEN, SETTINGS
 from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present.citation import bibliography, of_experiment
 from ccperf.present.figures.palette import looks_of
@@ -245,6 +248,45 @@ class Group:
         """Return the value of one of its settings; "" where nothing is said of it."""
         usual = page.record.stop_time if name == "stop_time" else ""
         return page.settings.get(name, usual)
+
+    @cached_property
+    def maker(self) -> tuple[str, str]:
+        """The backend and engine that most pages were made with: what of them is compared."""
+        made = Counter((page.cell.backend, page.cell.engine) for page in self.pages)
+        # Of several that are as frequent, one that does not depend on the order.
+        return max(made, key=lambda key: (made[key], key))
+
+    @cached_property
+    def compared(self) -> list[Page]:
+        """The pages that algorithms are compared by: means are of one backend and engine."""
+        return [page for page in self.pages if (page.cell.backend, page.cell.engine) == self.maker]
+
+    @cached_property
+    def remarks(self) -> list[str]:
+        """Which runs are not in its means, and what settings these pool, as `compare` says."""
+        others: Counter[str] = Counter()
+        for page in self.pages:
+            if (page.cell.backend, page.cell.engine) != self.maker:
+                others[f"{page.cell.backend} {page.cell.engine[:8]}"] += len(page.runs)
+        backend, engine = self.maker
+        left = " and ".join(f"{counted(n, 'run')} of {made}" for made, n in others.items())
+        found = [f"the runs of {backend} {engine[:8]} are compared, not {left}"] if left else []
+        settings = {
+            name: [
+                value
+                for page in self.compared
+                if (value := self.setting(page, name) or (NOT_GIVEN if name in SETTINGS else ""))
+            ]
+            for name in self.settings
+        }
+        several = (
+            f"{name} ({', '.join(dict.fromkeys(values))})"
+            for name, values in settings.items()
+            if len({*values}) > 1
+        )
+        if said := ", ".join(several):
+            found.append(f"its points are of runs with different settings: {said}")
+        return found
 
     def label(self, page: Page, among: Sequence[Page]) -> str:
         """Return the algorithm of a page with the settings that differ among some."""

@@ -415,13 +415,9 @@ def _score_of(values: list[Any]) -> Score:
 
 def _comparable(group: Group) -> dict[str, list[Cell]]:
     """Return each algorithm's cells on the backend and engine that most cells were made with."""
-    made = Counter((page.cell.backend, page.cell.engine) for page in group.pages)
-    # Of several that are as frequent, one that does not depend on the order.
-    backend, engine = max(made, key=lambda key: (made[key], key))
     found: dict[str, list[Cell]] = {}
-    for page in group.pages:
-        if (page.cell.backend, page.cell.engine) == (backend, engine):
-            found.setdefault(page.algorithm, []).append(page.cell)
+    for page in group.compared:
+        found.setdefault(page.algorithm, []).append(page.cell)
     return found
 
 
