@@ -344,7 +344,8 @@ def test_points_and_seeds_of_one_side_alone_are_said_whichever_is_the_base() -> 
     gates = [gate.parse(f"{METRIC}>5%")]
     judged = gate.judge(gates, compared([whole], [rest]), {METRIC})
     assert judged.text == (
-        "failed: 0 of 1 comparison beyond a limit; 1 run of the base missing at other points"
+        "failed: 0 of 1 comparison beyond a limit;"
+        " 1 run of the base missing at points of both sides"
     )
     assert not gate.judge(gates, compared([rest], [whole]), {METRIC}).failed
 

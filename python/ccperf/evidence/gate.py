@@ -62,7 +62,7 @@ class Judgement:
     lost: tuple[Lack, ...]
     #: The gates that no point has a value for on both sides.
     idle: tuple[Gate, ...]
-    #: How many points of the base a side has not, and how many runs at the others.
+    #: How many points of the base a side has not, and how many runs at those of both.
     missing: int
     runs: int
 
@@ -83,7 +83,7 @@ class Judgement:
         if self.missing:
             parts.append(f"{counted(self.missing, 'point')} of the base missing")
         if self.runs:
-            parts.append(f"{counted(self.runs, 'run')} of the base missing at other points")
+            parts.append(f"{counted(self.runs, 'run')} of the base missing at points of both sides")
         return f"{'failed' if self.failed else 'passed'}: {'; '.join(parts)}"
 
 
