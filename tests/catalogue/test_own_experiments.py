@@ -209,6 +209,19 @@ def test_whole_numbers_beside_others_are_numbers(capsys: Captured) -> None:
     assert {run["parameters"]["loss"] for run in found} == {"0.0"}
 
 
+def test_one_value_in_other_units_is_one_point(capsys: Captured) -> None:
+    """Else one run would count several times in a comparison."""
+    line = ["run", "mine.toml", "--tos", "0", "--db", "runs.db"]
+    for cc in ("cubic", "bbr"):
+        assert invoke([*line, "--cc", cc, "--rate", "10Mbps,10000kbps,0.01Gbps,30000kbps"]) == 0
+    capsys.readouterr()
+    with Store("runs.db", "r") as store:
+        points = [row.parameters["rate"] for row in store.runs()]
+    assert sorted(points) == ["10Mbps", "10Mbps", "30Mbps", "30Mbps"]
+    assert invoke(["compare", "cubic", "bbr", "--db", "runs.db"]) == 0
+    assert "mine, 2 points" in capsys.readouterr().out
+
+
 def test_a_value_of_another_type_is_refused(capsys: Captured) -> None:
     assert invoke(["run", "mine.toml", "--tos", "low"]) == 2
     assert "--tos: `low` is not a whole number" in capsys.readouterr().err

@@ -18,10 +18,12 @@ Wherever ``$rate`` stands alone as a value, the parameter's value is put. ``$cc`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ccperf import _native
 from ccperf.base.outputs import experiment_name, file_name
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.experiments.catalogue.experiment import Experiment, Setup
@@ -40,6 +42,13 @@ _TAKEN = frozenset(
     "run experiment cca seed backend scope subject metric unit value aut db dry_run full help"
     " jitter jobs json ns3 ns3_source on packets profile progress recovery sandbox stop_time"
     " threads trust what_if".split()
+)
+#: What reads and writes a value with a unit.
+_UNITS: tuple[tuple[Callable[[str], Any], Callable[[Any], str]], ...] = (
+    (_native.parse_rate, _native.format_rate),
+    (_native.parse_time, _native.format_time),
+    (_native.parse_size, _native.format_size),
+    (_native.parse_queue_size, lambda size: _native.format_queue_size(*size)),
 )
 _TESTED: tuple[Literal["cc", "qdisc", "routing"], ...] = ("cc", "qdisc", "routing")
 
@@ -131,12 +140,22 @@ class _Declared(Parameter):
     def value(self, given: object) -> Value:
         text, first = str(given).strip(), self.grid[0]
         if isinstance(first, str):
-            return text
+            return _spelt([str(value) for value in self.grid], text)
         try:
             return type(first)(text)
         except ValueError:
             what = "whole number" if isinstance(first, int) else "number"
             raise UsageError(self.name, f"`{text}` is not a {what}, as in the file") from None
+
+
+def _spelt(grid: Sequence[str], text: str) -> str:
+    """Return a value with a unit as the file spells it, or else in its canonical form, so that
+    `10Mbps` and `10000kbps`, which are one run, are one point."""
+    for parse, write in _UNITS:
+        with suppress(ValueError, OverflowError):
+            known, own = [parse(value) for value in grid], parse(text)
+            return grid[known.index(own)] if own in known else write(own)
+    return text
 
 
 def _parameter(name: str, given: object, used: Mapping[str, None]) -> Parameter:
