@@ -13,6 +13,7 @@ from site_html import parse
 
 from ccperf import site
 from ccperf.cli.app import invoke
+from ccperf.present.figures.palette import looks_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,6 +130,27 @@ def test_figures_of_runs_of_other_settings_name_them(browser: Browser, mixed: Pa
         "ccperf.experiment.plots.get('sweep').figure.panels[0].series.map(({ x }) => x.length)"
     )
     assert members == [2, 2, 2]
+
+
+@pytest.mark.browser
+def test_an_algorithm_keeps_its_look_beside_runs_of_other_settings(
+    browser: Browser, tmp_path: Path
+) -> None:
+    line = ["run", "aqm", "--cc", "newreno,cubic", "--k", "1,2", "--qdisc", "codel"]
+    for more in ([], ["--profile", "linux"]):
+        assert invoke([*line, "--stop-time", "1s", *more, "--db", f"{tmp_path}/a.db"]) == 0
+    site.build([tmp_path / "a.db"], tmp_path / "site")
+    browser.open(tmp_path / "site" / "experiments" / "aqm.html")
+    browser.wait_for("globalThis.ccperf?.experiment?.plots.size > 0")
+    usual = ("TcpNewReno", "TcpCubic")
+    for figure in ("sweep", "plane"):
+        drawn = f"ccperf.experiment.plots.get({figure!r})"
+        looks = browser.evaluate(
+            f"(() => {{ const p = {drawn};"
+            " return Object.fromEntries(p.entries.map((name, i) => [name, p.lookOf(i)])); })()"
+        )
+        assert tuple(looks[name] for name in usual) == looks_of(usual)
+        assert len(looks) == len({*looks.values()}) == 4
 
 
 @pytest.mark.parametrize("seeds", ["1", "1..3"])

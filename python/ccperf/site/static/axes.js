@@ -128,6 +128,7 @@ globalThis.ccperf ??= {};
   // two are the same, or some are none.
   const LOOKS = 10, SPARE = [5, 6, 7, 8, 9, 4, 3, 2, 1, 0];
   const bare = (name) => name.split(/[(:]/)[0];
+  ccperf.SPARE = SPARE;
   ccperf.looksOf = (names) => {
     if (names.length > LOOKS || names.some((name) => !name) || new Set(names).size < names.length) return null;
     const placeOf = (name) => ccperf.layout?.looks[bare(name)] ?? Infinity;

@@ -50,11 +50,19 @@
     // What else differs among pages, of one of them.
     const told = (page, among) => data.settings.flatMap((name, i) =>
       (page.settings[i] && new Set(among.map((other) => other.settings[i])).size > 1 ? [`${name}=${page.settings[i]}`] : []));
-    // An algorithm has one look in all figures, and on the front page; with several settings it has several.
+    // An algorithm has one look in all figures, and on the front page. With several settings the one of which least is told has it;
+    // the others have looks that no algorithm here has.
     const subjectsOf = (shown, among) => {
-      const isOne = new Set(shown.map(({ algorithm }) => algorithm)).size === shown.length;
+      const usual = new Map();
+      for (const page of shown) {
+        const other = usual.get(page.algorithm);
+        if (!other || told(page, among).length < told(other, among).length) usual.set(page.algorithm, page);
+      }
+      const taken = new Set([...usual.keys()].map((algorithm) => data.looks[algorithm]));
+      const free = ccperf.SPARE.filter((look) => !taken.has(look));
+      const lookOf = (page) => (usual.get(page.algorithm) === page ? data.looks[page.algorithm] : free.shift());
       return shown.map((page) => ({
-        name: [algorithms[page.algorithm], ...told(page, among)].join(" "), run: "", look: isOne ? data.looks[page.algorithm] : undefined,
+        name: [algorithms[page.algorithm], ...told(page, among)].join(" "), run: "", look: data.looks.length ? lookOf(page) : undefined,
       }));
     };
     const wanted = new URLSearchParams(location.hash.slice(1));
