@@ -234,6 +234,20 @@ def test_a_seed_without_a_value_is_told_too() -> None:
     assert row.verdict.word != "better"
 
 
+def test_a_seed_without_a_value_on_both_sides_is_told_whichever_is_the_base() -> None:
+    base = without(cell("a", [10.0, 11.0, 12.0]), 2)
+    other = without(cell("b", [5.0, 5.5, 6.0]), 2)
+    said = f"{METRIC} with some seed at 1 point of aqm (k=1): the mean is of the other seeds"
+    for sides in ((base, other), (other, base)):
+        found = compared([sides[0]], [sides[1]])
+        assert found.rows[0].seeds == 2
+        assert f"neither a nor b has {said}" in str(found)
+    # Nothing is said where all seeds have a value, or none.
+    for seeds in ((), (1, 2, 3)):
+        whole = [without(cell(name, [1.0, 2.0, 3.0]), *seeds) for name in "ab"]
+        assert "neither" not in str(compared([whole[0]], [whole[1]]))
+
+
 def test_a_metric_without_a_direction_is_higher_or_lower() -> None:
     base, other = cell("a", []), cell("b", [])
     base.metrics = {seed: {"mean_cwnd_l4": 10.0} for seed in (1, 2)}

@@ -38,6 +38,7 @@ def print_comparison(
                     {**vars(lack), "seeds": list(lack.seeds)} for lack in comparison.unpaired
                 ],
                 "lacking": [_lack(lack) for lack in comparison.lacking],
+                "neither": [_lack(lack) for lack in comparison.neither],
                 "never": [_lack(lack) for lack in comparison.never],
                 "pooled": {name: list(values) for name, values in comparison.pooled.items()},
                 "cells": comparison.cells,

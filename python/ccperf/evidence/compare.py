@@ -123,6 +123,10 @@ class Row:
         return math.exp(base), math.exp(other)
 
 
+#: Who lacks what neither of two sides has.
+NEITHER = "neither"
+
+
 @dataclass(frozen=True)
 class Lack:
     """A metric that a side has not for some seed at a point; as a rule the one compared with it
@@ -165,6 +169,8 @@ class Comparison:
     unpaired: tuple[Unpaired, ...]
     #: Values that only one side has.
     lacking: tuple[Lack, ...]
+    #: Values that neither side has with some seed and both with another; `who` says so.
+    neither: tuple[Lack, ...]
     #: Where what a metric measures did not come to pass with some seed, of either side.
     never: tuple[Lack, ...]
     #: Settings, which are no parameters of an experiment, of which rows pool several values.
@@ -239,6 +245,7 @@ def compare(
     newest = {name: {key: of[-1] for key, of in cells.items()} for name, cells in keyed.items()}
     found: list[Row] = []
     lacking: list[Lack] = []
+    neither: list[Lack] = []
     never: list[Lack] = []
     missing: dict[str, tuple[str, ...]] = {}
     beyond: dict[str, tuple[str, ...]] = {}
@@ -263,6 +270,7 @@ def compare(
             asked = {each: named(each) for each in metrics_of(cell.point.experiment)}
             found += _rows(pair, asked, least)
             lacking += _lacks(pair, asked, base, _is_missing)
+            neither += _lacks_of_both(pair, asked)
             # Few metrics measure what need not come to pass.
             may_never = {each: of for each, of in asked.items() if of and of.asked_with}
             never += _lacks(pair, may_never, base, _is_never)
@@ -285,6 +293,7 @@ def compare(
         several,
         tuple(unpaired),
         tuple(lacking),
+        tuple(neither),
         tuple(never),
         _several(rows, told),
         len(compared),
@@ -406,6 +415,21 @@ def _lacks(
         for metric in metrics
         for who, values in both
         if any(lacks(metric, own, others) for own, others in values)
+    ]
+
+
+def _lacks_of_both(pair: _Pair, metrics: Mapping[str, Metric | None]) -> list[Lack]:
+    """The metrics that neither side has with some seed, and both with another. What never comes is
+    said of each side."""
+    with_both = {
+        metric: [(metric in own) + (metric in other) for own, other in pair.values]
+        for metric, definition in metrics.items()
+        if not (definition and definition.asked_with)
+    }
+    return [
+        Lack(pair.experiment, pair.point, metric, NEITHER, pair.side, pair.algorithm)
+        for metric, counts in with_both.items()
+        if {0, 2} <= {*counts}
     ]
 
 

@@ -104,6 +104,7 @@ def _notes(comparison: Comparison, rows: Sequence[Row]) -> tuple[str, ...]:
     of_metric = replace(
         comparison,
         lacking=tuple(lack for lack in comparison.lacking if lack.metric == metric),
+        neither=tuple(lack for lack in comparison.neither if lack.metric == metric),
         never=tuple(lack for lack in comparison.never if lack.metric == metric),
     )
     said = [f"No factor where one side is 0: {', '.join(zeros)}"] if zeros else []

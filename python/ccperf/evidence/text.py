@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ccperf.base.columns import table
@@ -155,6 +156,13 @@ def lacks(comparison: Comparison) -> list[str]:
                 f"{who} has no {metric} at {counted(len(ats), 'point')} of {experiment} where the"
                 f" other has one{_some(ats)}: not in the mean"
             )
+    of_sides = [replace(lack, who=lack.side) for lack in comparison.neither]
+    for (side, experiment, metric), ats in _by_metric(of_sides).items():
+        texts.append(
+            f"neither {comparison.base} nor {side} has {metric} with some seed at"
+            f" {counted(len(ats), 'point')} of {experiment}{_some(ats)}: the mean is of the other"
+            " seeds"
+        )
     for (who, experiment, metric), ats in _by_metric(comparison.never).items():
         texts.append(
             f"never: {metric} of {who} did not come within the run, for some seed, at"
