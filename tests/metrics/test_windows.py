@@ -59,6 +59,19 @@ def test_the_steady_state_is_what_is_left_after_a_third() -> None:
     assert found["steady_cov_throughput_l4"] == pytest.approx(0)
 
 
+@pytest.mark.parametrize(
+    ("times_s", "changes", "disturbance"),
+    [([0, 15], [], 15), ([15], ["15s"], 15), ([3, 6, 9], [], 0), ([3, 6, 9], ["15s"], 0)],
+)
+def test_a_link_that_a_schedule_changes_once_changes_once(
+    times_s: list[int], changes: list[str], disturbance: int
+) -> None:
+    parsed = Dumbbell(**TENTHS, changes=changes).scenario().parsed
+    schedule = {"direction": "both", "times_ns": [second * 10**9 for second in times_s]}
+    parsed["links"][0]["schedules"] = [schedule]
+    assert phases(parsed).disturbance_ns == disturbance * 10**9
+
+
 def test_a_warm_up_that_is_declared_counts() -> None:
     samples = {"received_bytes": received((250, 1), (49, 4))}
     early = flow(Dumbbell(**TENTHS, samples=samples, warm_up="24.9s"))

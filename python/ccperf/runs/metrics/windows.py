@@ -49,7 +49,10 @@ def phases(canonical: Mapping[str, Any]) -> Phases:
         for flow in canonical["flows"]
         if _native.parse_size(flow["application"]["bytes"]) == 0
     ]
-    steps = {_native.parse_time(change["time"]) for change in canonical["changes"]} - {0}
+    steps = {_native.parse_time(change["time"]) for change in canonical["changes"]}
+    for link in canonical["links"]:
+        steps.update(*(schedule["times_ns"] for schedule in link.get("schedules", ())))
+    steps -= {0}
     events = [time for time in (*starts, *(steps if len(steps) == 1 else ())) if time < stop]
     last = max(events, default=0)
     declared = canonical["recording"].get("warm_up")
