@@ -382,6 +382,8 @@ SATELLITE = (
     5_000,
 )
 WIDE = ("ack_compression", {"interval": "5ms", "quota": 1}, 1, 5_000)
+#: Retransmissions in the microsecond in which new data left.
+TOGETHER = ("ack_compression", {"interval": "10ms", "quota": 20}, 1, 10_000)
 SEVENTEEN = ("n_against_one", {"n": 16, "against": "TcpNewReno"}, 17, 100_000)
 
 
@@ -392,7 +394,7 @@ SEVENTEEN = ("n_against_one", {"n": 16, "against": "TcpNewReno"}, 17, 100_000)
         *((cc, SHORT) for cc in ("TcpCubic", "TcpNewReno", "TcpHighSpeed", "TcpHybla", "TcpVeno")),
         ("TcpIllinois", MEDIUM),
         *((cc, INCAST) for cc in ("TcpCubic", "TcpNewReno", "TcpIllinois")),
-        *(("TcpNewReno", which) for which in (SATELLITE, WIDE, SEVENTEEN)),
+        *(("TcpNewReno", which) for which in (SATELLITE, WIDE, TOGETHER, SEVENTEEN)),
     ],
 )
 def test_points_beyond_the_first_are_the_kernels(

@@ -44,6 +44,12 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// It may be overdue, which it was not before.
+    fn is_in_flight(&self) -> bool {
+        let waits = self.lost && !self.retransmitted;
+        !self.sacked && !self.was_overdue && !waits
+    }
+
     fn new(start: Seq, len: u32) -> Self {
         Segment {
             start,

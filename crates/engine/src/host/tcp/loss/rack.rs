@@ -344,10 +344,15 @@ impl Rack {
         let (lost, sent_again) = (scoreboard.found_lost(), scoreboard.retrans_out());
         let now = in_us(tcb.now);
         let mut due: Option<Time> = None;
+        // Of what left in the same microsecond the number decides; but nothing is asked that left behind one which is not older.
+        let barrier = scoreboard.first_left_from(newest.1, |time| in_us(time) == newest.0);
         scoreboard.mark_overdue(|segment| {
             let left = in_us(segment.last_sent);
             if (left, segment.end()) >= newest {
                 return segment.is_repeated.then_some(false);
+            }
+            if left == newest.0 && barrier.is_some_and(|barrier| barrier < segment.last_sent) {
+                return Some(false);
             }
             let is_over = left + window;
             if is_over <= now {

@@ -2,6 +2,7 @@
 
 use super::{Rule3, SackMarks, Scoreboard, Segment};
 use crate::base::seq::Seq;
+use crate::base::time::Time;
 
 impl Scoreboard {
     /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.
@@ -91,14 +92,22 @@ impl Scoreboard {
         self.has_lost_beyond = false;
     }
 
+    /// When the first one left of those in flight from `from` on that left at such a time; of what was never sent again, as
+    /// far as all did.
+    pub fn first_left_from(&self, from: Seq, is_then: impl Fn(Time) -> bool) -> Option<Time> {
+        let beyond = self.sent.range(self.first_from(from)..);
+        let alike = beyond.take_while(|segment| segment.is_repeated || is_then(segment.last_sent));
+        let times = alike.filter(|segment| segment.is_in_flight() && is_then(segment.last_sent));
+        times.map(|segment| segment.last_sent).min()
+    }
+
     /// Asks of each segment that is in flight and was not overdue before, in the order of their numbers, whether it is
     /// lost, until the answer is none: of what follows nothing is lost.
     pub fn mark_overdue(&mut self, mut is_lost: impl FnMut(&Segment) -> Option<bool>) {
         self.marks_one_by_one = true;
         for i in 0..self.sent.len() {
             let segment = &self.sent[i];
-            let waits = segment.lost && !segment.retransmitted;
-            if segment.sacked || segment.was_overdue || waits {
+            if !segment.is_in_flight() {
                 continue;
             }
             let Some(answer) = is_lost(segment) else { break };

@@ -59,6 +59,25 @@ fn the_third_segment_beyond_a_hole_begins_recovery() {
     );
 }
 
+/// Times are in microseconds; of what left in one the higher number counts as later.  But segments are asked as they left, until one
+/// is not overdue: two new ones left before the retransmission, and it is lost when both have come.
+#[test]
+fn a_retransmission_is_lost_when_all_has_come_that_left_before_in_its_microsecond() {
+    play_ten(
+        "112.0001 < . 1 ack 1 sack 1001:3001
+         112.0001 > . 10001:12001 by 1000 ack 1
+         112.0005 < . 1 ack 1 sack 1001:4001
+         112.0005 > . 1:1001 ack 1
+         120 < . 1 ack 1 sack 1001:10001
+         120 > . 12001:14001 by 1000 ack 1
+         162 < . 1 ack 1 sack 1001:11001
+         162 > . 14001:15001 ack 1
+         163 < . 1 ack 1 sack 1001:12001
+         163 > . 1:1001 ack 1
+         163 > . 15001:16001 ack 1",
+    );
+}
+
 /// RFC 9293 section 3.10.7.4: an answer to what is not acceptable has SND.NXT, also when what was sent last was sent again.
 #[test]
 fn an_answer_in_recovery_begins_where_new_data_will() {
