@@ -149,6 +149,7 @@ OFF_IN_NS3 = {
     "net/network/port/transmitter.rs": ("let_leave",),
     "host/tcp/rate.rs": ("on_ack_begins", "by_clock"),
     "host/tcp/scoreboard/losses.rs": (
+        "first_left_from",
         "mark_overdue",
         "mark_each_lost",
         "first_lost_of_all",
@@ -156,6 +157,7 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/reassembly.rs": ("duplicate",),
     "host/tcp/scoreboard.rs": (
+        "is_in_flight",
         "oldest_departure",
         "end_burst",
         "end_burst_here",
@@ -165,7 +167,7 @@ OFF_IN_NS3 = {
         "outstanding",
     ),
     "host/tcp/scoreboard/sizes.rs": ("join_what_fits",),
-    "host/tcp/socket/acceptance.rs": ("is_old_ack", "refuse_old"),
+    "host/tcp/socket/acceptance.rs": ("is_old", "refuse_old"),
     "host/tcp/socket/ack.rs": ("duplicate_delivery", "take_round_trips", "keep_open"),
     "host/tcp/socket/close.rs": ("on_segment_in_time_wait",),
     "host/tcp/socket/episode.rs": (
@@ -176,6 +178,7 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/socket/ecn.rs": (
         "repeat_mark",
+        "repeated_answer",
         "settles_echoes",
         "count_echo",
         "answer_echo",
@@ -191,6 +194,7 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent"),
     "host/tcp/socket/output.rs": (
+        "answer_again",
         "before_write",
         "is_cut_next",
         "is_deferred",
