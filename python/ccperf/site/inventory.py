@@ -269,7 +269,7 @@ class Group:
             if (page.cell.backend, page.cell.engine) != self.maker:
                 others[f"{page.cell.backend} {page.cell.engine[:8]}"] += len(page.runs)
         backend, engine = self.maker
-        left = " and ".join(f"{counted(n, 'run')} of {made}" for made, n in others.items())
+        left = " and ".join(f"{counted(n, 'run')} of {made}" for made, n in sorted(others.items()))
         found = [f"the runs of {backend} {engine[:8]} are compared, not {left}"] if left else []
         settings = {
             name: [
@@ -280,7 +280,7 @@ class Group:
             for name in self.settings
         }
         several = (
-            f"{name} ({', '.join(dict.fromkeys(values))})"
+            f"{name} ({', '.join(sorted({*values}, key=lambda value: (value != NOT_GIVEN, value)))})"
             for name, values in settings.items()
             if len({*values}) > 1
         )

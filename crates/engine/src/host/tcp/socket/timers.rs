@@ -58,7 +58,7 @@ impl<P: Profile> Socket<P> {
             self.repeated_answer(flags)
         } else {
             // It is a loss like others: if the peer agrees to ECN, it is told of it.
-            self.ecn.owes_cwr |= P::CWR_TELLS_OF_LOSSES && !self.tcb.ecn_mode.rules().reads_all;
+            self.ecn.owes_cwr = true;
             Flags::SYN.with(self.ecn_request())
         };
         self.sending.syn_timeouts = self.sending.syn_timeouts.saturating_add(1);
