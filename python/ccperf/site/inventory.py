@@ -280,7 +280,7 @@ class Group:
             for name in self.settings
         }
         several = (
-            f"{name} ({', '.join(sorted({*values}, key=lambda value: (value != NOT_GIVEN, value)))})"
+            f"{name} ({', '.join(sorted({*values}, key=_by_value))})"
             for name, values in settings.items()
             if len({*values}) > 1
         )
@@ -435,3 +435,8 @@ def _order(page: Page) -> tuple[Any, ...]:
         page.cell.backend,
         page.id,
     )
+
+
+def _by_value(setting: str) -> tuple[bool, str]:
+    """Order the values of a setting, and that it is not given first."""
+    return setting != NOT_GIVEN, setting
