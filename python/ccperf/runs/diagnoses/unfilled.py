@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 
 from ccperf.runs.diagnoses.rule import UNBOUNDED_BYTES, Flow, Rule, Run
-from ccperf.runs.metrics.changing_paths import rerouted
 from ccperf.runs.metrics.path_delays import ShortestPaths
 
 #: Of the bottleneck's rate in the second half of the run.
@@ -58,7 +57,11 @@ def _on_their_way(run: Run) -> Iterator[Flow]:
     """Flows that have no other way than over their bottleneck: no failure leaves another one, and
     no balancer has another one for the only link of a host."""
     scenario = run.scenario
-    others = rerouted(scenario).flows if scenario.get("failures") else frozenset[str]()
+    others = frozenset[str]()
+    if scenario.get("failures"):
+        from ccperf.runs.metrics.changing_paths import rerouted
+
+        others = rerouted(scenario).flows
     is_static = scenario.get("routing", {"type": "static"})["type"] == "static"
     ends = {
         f"{link['name']}_{side}": link["ends"]
