@@ -19,14 +19,8 @@ from ccperf.runs.backends.linux import backend
 from ccperf.scenario import Scenario
 from ccperf.verify import linux
 
-#: Rate, one-way delay and queue: of a bandwidth-delay product or less, and one that never fills.
-PATHS = {
-    "dumbbell": ("16Mbps", "7.5ms", "20p"),
-    "fast": ("100Mbps", "10ms", "250000B"),
-    "long": ("16Mbps", "50ms", "100p"),
-    "wide": ("100Mbps", "10ms", "1000000B"),
-    "deep": ("16Mbps", "20ms", "60p"),
-}
+from .linux_paths import OF_LINUX, SIZES, scenario
+
 #: What a path may do that costs a timeout: its delay grows tenfold or more, and all is only late;
 #: the same, and a third is lost, as at a handover; nothing gets through, for a while.
 TIMEOUTS: dict[str, list[dict[str, Any]]] = {
@@ -40,59 +34,6 @@ TIMEOUTS: dict[str, list[dict[str, Any]]] = {
     # Timeouts of half a second and more, which end on coarser ticks.
     "silence": [{"time": "1s", "loss": 1.0}, {"time": "2.3s", "loss": 0.0}],
 }
-SIZES = {"SegmentSize": 1448, "SndBufSize": 16_000_000, "RcvBufSize": 16_000_000}
-OF_LINUX = {"Profile": "linux", "MinRto": "200ms", "ConnTimeout": "1s"}
-#: Of a packet that an end sends.
-ENDS = ("time_ns", "link", "seq", "ack", "payload_bytes", "flags", "ecn")
-
-
-def scenario(
-    path: str,
-    cc: str,
-    stop: str,
-    tcp: dict[str, Any],
-    *,
-    loss: float = 0,
-    drop: Sequence[int] = (),
-    seed: int = 1,
-    changes: Sequence[dict[str, Any]] = (),
-) -> Scenario:
-    rate, delay, queue = PATHS[path]
-    forward: dict[str, Any] = {
-        "device_queue": "1p",
-        "qdisc": {"type": "fifo", "attributes": {"MaxSize": queue}},
-    }
-    if loss:
-        forward["loss"] = loss
-    if drop:
-        forward["drop"] = list(drop)
-    return Scenario.model_validate(
-        {
-            "stop_time": stop,
-            "seed": seed,
-            "changes": [{"link": "bottleneck", **change} for change in changes],
-            "nodes": ["a", "r", "b"],
-            "links": [
-                {"name": "in", "ends": ["a", "r"], "rate": "10Gbps", "delay": "1us"},
-                {
-                    "name": "bottleneck",
-                    "ends": ["r", "b"],
-                    "rate": rate,
-                    "delay": delay,
-                    "forward": forward,
-                },
-            ],
-            "flows": [
-                {
-                    "source": "a",
-                    "destination": "b",
-                    "cc": cc,
-                    "recovery": "TcpPrrRecovery",
-                    "tcp": {**SIZES, **tcp},
-                }
-            ],
-        }
-    )
 
 
 def test_cubic_on_a_fast_path_loses_what_linux_loses_and_never_waits_for_a_timeout() -> None:
@@ -539,53 +480,6 @@ def test_fins_are_acknowledged_as_by_the_kernel(
         sides.append(acknowledged(run, on, tmp_path / f"{len(sides)}.csv"))
     assert sides[0] == sides[1]
     assert sides[0][-1][2] == "FIN|ACK"
-
-
-@pytest.mark.kernel
-@pytest.mark.parametrize(
-    ("cc", "direction", "until"),
-    [
-        (cc, direction, until)
-        for cc in ("TcpCubic", "TcpDctcp")
-        for direction in ("forward", "reverse")
-        for until in ("0.5s", "1.5s", "5.5s")
-    ],
-)
-@pytest.mark.parametrize("path", ["dumbbell", "long"])
-def test_handshakes_that_lose_segments_are_the_kernels(
-    path: str, cc: str, direction: str, until: str, tmp_path: Path
-) -> None:
-    """With ECN: SYNs or SYN-ACKs are lost, and what is sent again asks for none or agrees to none.
-    Each packet after it is the kernel's, too, as it is if the connection has ECN, or has not.
-    """
-    theirs = backend.Linux()
-    if missing := theirs.available():
-        pytest.skip(missing)
-    sides = []
-    for of, on in ((OF_LINUX, get("native")), ({}, theirs)):
-        tcp = {"UseEcn": "On", "DelAckCount": 1, **of}
-        changes = [
-            {"time": time, "loss": loss, "direction": direction}
-            for time, loss in (("0s", 1.0), (until, 0.0))
-        ]
-        sides.append(
-            packets(scenario(path, cc, "9s", tcp, changes=changes), on, tmp_path / "p.csv")
-        )
-    assert sides[0] == sides[1]
-    opened = sum("SYN" in flags and "ACK" not in flags for *_, flags, _ in sides[0])
-    assert opened == {"0.5s": 2, "1.5s": 3, "5.5s": 7}[until] or direction == "reverse"
-    assert len(sides[0]) > 2000
-
-
-def packets(run: Scenario, on: Backend, path: Path) -> list[tuple[str, ...]]:
-    """What either end sends, without the PSH of some segments."""
-    on.simulate(run, packets=path)
-    with path.open(newline="") as file:
-        return [
-            tuple(row[name].replace("PSH|", "") for name in ENDS)
-            for row in csv.DictReader(file)
-            if row["event"] == "enqueue" and row["link"] in ("in_forward", "bottleneck_reverse")
-        ]
 
 
 @pytest.mark.kernel

@@ -157,7 +157,7 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/reassembly.rs": ("duplicate",),
     "host/tcp/scoreboard.rs": (
-        "is_in_flight",
+        "may_be_overdue",
         "oldest_departure",
         "end_burst",
         "end_burst_here",
@@ -167,7 +167,7 @@ OFF_IN_NS3 = {
         "outstanding",
     ),
     "host/tcp/scoreboard/sizes.rs": ("join_what_fits",),
-    "host/tcp/socket/acceptance.rs": ("is_old", "refuse_old"),
+    "host/tcp/socket/acceptance.rs": ("is_challenged", "send_challenge_ack"),
     "host/tcp/socket/ack.rs": ("duplicate_delivery", "take_round_trips", "keep_open"),
     "host/tcp/socket/close.rs": ("on_segment_in_time_wait",),
     "host/tcp/socket/episode.rs": (
@@ -184,17 +184,16 @@ OFF_IN_NS3 = {
         "answer_echo",
         "reduce_for_echo",
     ),
+    "host/tcp/socket/handshake.rs": ("heed_lost_syns",),
     "host/tcp/socket/input.rs": (
         "resequence",
         "hand_on",
         "await_order",
         "note_duplicate",
         "send_what_is_due",
-        "heed_lost_syns",
     ),
     "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent"),
     "host/tcp/socket/output.rs": (
-        "answer_again",
         "before_write",
         "is_cut_next",
         "is_deferred",

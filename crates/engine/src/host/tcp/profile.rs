@@ -22,6 +22,13 @@ use super::validation::WindowValidation;
 use crate::base::time::Time;
 use crate::packet::Ecn;
 
+/// SYNs, or SYN-ACKs, of one opening: how many were sent, and how many of them timed out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SynAttempts {
+    pub sent: u16,
+    pub timeouts: u16,
+}
+
 pub trait Profile: fmt::Debug + Send + 'static {
     /// Which segments count as lost, and when.
     type Loss: LossDetection;
@@ -41,10 +48,6 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// Bound of the retransmission timeout (RFC 6298 section 2.5) and of the time between two probes of
     /// a closed window.
     const LONGEST_TIMEOUT: Time;
-
-    /// After so many timeouts of a SYN each is twice as long as the one before (RFC 6298 section 5.5; Linux's
-    /// `tcp_syn_linear_timeouts`).
-    const EQUAL_SYN_TIMEOUTS: u32 = 0;
 
     /// Whether a SYN that is lost is sent again without asking for ECN, and a SYN-ACK without agreeing to it (RFC 3168
     /// section 6.1.1.1, RFC 9768 section 3.1.4.1; Linux's `tcp_ecn_fallback`).
@@ -116,14 +119,11 @@ pub trait Profile: fmt::Debug + Send + 'static {
         config.send_buffer
     }
 
-    /// How many SYNs are sent, or SYN-ACKs.
-    fn most_syns(config: &Config, _is_answer: bool) -> u32 {
-        config.connect_count
-    }
-
-    /// What a SYN is waited for whose timeout has doubled so often.
-    fn syn_timeout(first: Time, doublings: u32) -> Time {
-        Time(first.0 << doublings)
+    /// What the next SYN is waited for, or the next SYN-ACK: twice as long with each (RFC 6298 section 5.5).  None if no more
+    /// are sent.
+    fn syn_timeout(config: &Config, attempts: SynAttempts, _is_answer: bool) -> Option<Time> {
+        let sent = u32::from(attempts.sent);
+        (sent < config.connect_count).then(|| Time(config.connect_timeout.0 << sent))
     }
 
     /// The largest window that a receive buffer offers.

@@ -44,8 +44,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// It may be overdue, which it was not before.
-    fn is_in_flight(&self) -> bool {
+    /// It is in flight, and was not found overdue before.
+    fn may_be_overdue(&self) -> bool {
         let waits = self.lost && !self.retransmitted;
         !self.sacked && !self.was_overdue && !waits
     }

@@ -56,7 +56,8 @@ pub const SOCKET: Spec = Spec {
             "Initial congestion window in segments (RFC 6928)."],
         param!["ConnTimeout"; Kind::Time => "3s";
             "Time to the first retransmission of the SYN; doubles with each."],
-        param!["ConnCount", "tcp_syn_retries"; U32 => "6"; "How often the SYN is sent; with the profile `linux` how often it is retransmitted, beside the first five."],
+        param!["ConnCount", "tcp_syn_retries"; U32 => "6";
+            "How often the SYN is sent; with the profile `linux` how often it is retransmitted, beside the first five."],
         param!["DataRetries", "tcp_retries2"; U32 => "6";
             "Retransmission timeouts in a row before the connection is given up."],
         param!["DelAckTimeout"; Kind::Time => "200ms"; "How long an ACK may be delayed."],

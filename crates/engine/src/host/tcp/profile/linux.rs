@@ -4,8 +4,8 @@
 //! What a scenario sets beside it (initial window, least timeout, buffers) is in the preset `linux` of
 //! `python/ccperf/scenario/profiles.py`.  `docs/linux-profile.md` says how far it agrees with a kernel, and what it leaves out.
 
-use super::Profile;
 use super::changes::{Change, Changes};
+use super::{Profile, SynAttempts};
 use crate::base::time::Time;
 use crate::host::tcp::acks::Quick;
 use crate::host::tcp::config::Config;
@@ -21,6 +21,9 @@ use crate::host::tcp::validation::LinuxValidation;
 use crate::packet::Ecn;
 
 pub const NAME: &str = "linux";
+
+/// Linux's `tcp_syn_linear_timeouts`.
+const EQUAL_SYN_TIMEOUTS: u32 = 4;
 
 /// Of the parts that it shares with ns-3, the corrected ones.
 pub const CHANGES: Changes = Changes::NONE
@@ -44,7 +47,6 @@ impl Profile for Linux {
 
     const INITIAL_RTT: Time = Time::from_secs(1);
     const LONGEST_TIMEOUT: Time = Time::from_secs(120);
-    const EQUAL_SYN_TIMEOUTS: u32 = 4;
     const ECN_FALLS_BACK: bool = true;
     const WRITE_DELAY: Time = Time(0);
     const EVERY_TIMEOUT_SETS_SSTHRESH: bool = false;
@@ -85,15 +87,16 @@ impl Profile for Linux {
         memory::room_to_send(config)
     }
 
-    /// What is asked for is how often a SYN is sent again, beside the first ones (`tcp_syn_retries`).
-    fn most_syns(config: &Config, is_answer: bool) -> u32 {
-        let beside = if is_answer { 0 } else { 1 + Self::EQUAL_SYN_TIMEOUTS };
-        config.connect_count.saturating_add(beside)
-    }
-
-    fn syn_timeout(first: Time, doublings: u32) -> Time {
-        let timeout = u128::from(first.0) << doublings.min(u64::BITS);
-        Time(timeout.min(Self::LONGEST_TIMEOUT.0.into()) as u64)
+    /// By timeouts, for a SYN that comes again is answered whenever it does.  Of a SYN the first ones are equal; those that double
+    /// are as many as are asked for (`tcp_syn_retries`).
+    fn syn_timeout(config: &Config, attempts: SynAttempts, is_answer: bool) -> Option<Time> {
+        let equal = if is_answer { 0 } else { EQUAL_SYN_TIMEOUTS };
+        let most = config.connect_count.saturating_add(if is_answer { 0 } else { 1 + equal });
+        let timeouts = u32::from(attempts.timeouts);
+        let doublings = timeouts.saturating_sub(equal).min(u64::BITS);
+        let timeout = u128::from(config.connect_timeout.0) << doublings;
+        let bound = u128::from(Self::LONGEST_TIMEOUT.0);
+        (timeouts < most).then(|| Time(timeout.min(bound) as u64))
     }
 
     fn largest_window(config: &Config) -> u32 {

@@ -97,7 +97,7 @@ impl Scoreboard {
     pub fn first_left_from(&self, from: Seq, is_then: impl Fn(Time) -> bool) -> Option<Time> {
         let beyond = self.sent.range(self.first_from(from)..);
         let alike = beyond.take_while(|segment| segment.is_repeated || is_then(segment.last_sent));
-        let times = alike.filter(|segment| segment.is_in_flight() && is_then(segment.last_sent));
+        let times = alike.filter(|segment| segment.may_be_overdue() && is_then(segment.last_sent));
         times.map(|segment| segment.last_sent).min()
     }
 
@@ -107,7 +107,7 @@ impl Scoreboard {
         self.marks_one_by_one = true;
         for i in 0..self.sent.len() {
             let segment = &self.sent[i];
-            if !segment.is_in_flight() {
+            if !segment.may_be_overdue() {
                 continue;
             }
             let Some(answer) = is_lost(segment) else { break };

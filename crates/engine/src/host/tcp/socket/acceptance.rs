@@ -49,12 +49,12 @@ impl<P: Profile> Socket<P> {
 
     /// A mere ACK that was sent before data that has been acknowledged since (RFC 9293 section 3.10.7.4, first), or a SYN
     /// (RFC 5961 section 4): mostly a second answer to this end's.
-    pub(super) fn is_old(&self, packet: &Packet) -> bool {
+    pub(super) fn is_challenged(&self, packet: &Packet) -> bool {
         if self.state < State::Established {
             return false;
         }
         if packet.flags.has(Flags::SYN) {
-            return !matches!(self.state, State::TimeWait | State::Closed);
+            return self.state != State::TimeWait;
         }
         control_flags(packet) == Flags::ACK
             && packet.payload == 0
@@ -63,7 +63,7 @@ impl<P: Profile> Socket<P> {
 
     /// It is dropped, and answered, every half second at most.
     #[cold]
-    pub(super) fn refuse_old<E: Environment>(&mut self, env: &mut E) {
+    pub(super) fn send_challenge_ack<E: Environment>(&mut self, env: &mut E) {
         let last = &mut self.receiving.last_refusal;
         if last.is_none_or(|last| self.tcb.now >= last + REFUSALS_APART) {
             *last = Some(self.tcb.now);

@@ -17,14 +17,14 @@ impl<P: Profile> Socket<P> {
     /// What the flags of a SYN ask for, which may be lost because of that.
     pub(super) fn ecn_request(&self) -> Flags {
         let rules = self.tcb.ecn_mode.rules();
-        let gives_up = P::ECN_FALLS_BACK && self.sending.syns_sent >= rules.requests;
+        let gives_up = P::ECN_FALLS_BACK && self.sending.syns.sent >= rules.requests;
         let asks = self.tcb.use_ecn == UseEcn::On && !gives_up;
         if asks { rules.request } else { Flags::default() }
     }
 
     /// What the flags of a SYN-ACK are that is sent again: from the second timeout on it agrees to nothing.
     pub(super) fn repeated_answer(&self, flags: Flags) -> Flags {
-        let gives_up = P::ECN_FALLS_BACK && self.sending.syn_timeouts > 0;
+        let gives_up = P::ECN_FALLS_BACK && self.sending.syns.timeouts > 0;
         if gives_up { Flags::SYN.with(Flags::ACK) } else { flags }
     }
 
@@ -269,7 +269,7 @@ impl<P: Profile> Socket<P> {
 
     /// The option of a segment without data that has `room` for it, if it is due.
     pub(super) fn ecn_option_to_send(&mut self, flags: Flags, room: u32) -> Option<EcnOption> {
-        let is_first_syn = self.sending.syns_sent == 1;
+        let is_first_syn = self.sending.syns.sent == 1;
         let (now, round_trip) = (self.tcb.now, self.tcb.srtt);
         let leaving = Leaving { flags, is_first_syn, room, now, round_trip };
         let feedback = self.ecn.feedbacks.of(self.tcb.ecn_mode);

@@ -10,7 +10,6 @@ use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::rtt::RttEstimation;
-use crate::host::tcp::tcb::CongState;
 use crate::packet::{Flags, IP_HEADER, Packet, TCP_HEADER};
 
 const BLOCKS_THAT_WAIT: usize = 2;
@@ -107,8 +106,8 @@ impl<P: Profile> Socket<P> {
         if P::HEARS_LATE_TIMESTAMPS && self.is_from_the_past(packet) {
             return self.refuse_late(packet, env);
         }
-        if P::STACK == TcpStack::Linux && self.is_old(packet) {
-            return self.refuse_old(env);
+        if P::STACK == TcpStack::Linux && self.is_challenged(packet) {
+            return self.send_challenge_ack(env);
         }
         self.note_ecn(packet, env);
         if !self.process_options(packet) {
@@ -193,7 +192,6 @@ impl<P: Profile> Socket<P> {
     /// Returns false if the segment must be ignored (RFC 7323 section 3.2: no timestamp).
     fn process_options(&mut self, packet: &Packet) -> bool {
         if packet.flags.has(Flags::SYN) {
-            let is_answered = self.state == State::SynRcvd;
             self.sending.window = u32::from(packet.window); // never scaled
             let options = packet.options;
             match options.window_shift() {
@@ -203,7 +201,8 @@ impl<P: Profile> Socket<P> {
             self.agreed.sack &= options.has_sack_permitted();
             self.agreed.timestamps &= options.has_timestamps();
             // Linux's answer echoes the first SYN, however often it came.
-            if self.agreed.timestamps && (P::STACK == TcpStack::Ns3 || !is_answered) {
+            let is_answered = P::STACK == TcpStack::Linux && self.state == State::SynRcvd;
+            if self.agreed.timestamps && !is_answered {
                 self.process_timestamp(packet);
             }
             self.tcb.cwnd = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
@@ -227,19 +226,6 @@ impl<P: Profile> Socket<P> {
             self.update_peer_window(packet);
         }
         true
-    }
-
-    /// RFC 5681 section 3.1: the first window is one segment if a SYN or SYN-ACK was lost.  Linux forgives one (RFC 6298
-    /// section 5.7), and all if the answer is to the first of them.
-    fn heed_lost_syns(&mut self, packet: &Packet) {
-        if P::STACK != TcpStack::Linux {
-            return;
-        }
-        let first = self.round_trips.syn_sent().map(|time| time.ms() as u32);
-        let answers_first = self.agreed.timestamps && first == Some(packet.ts_ecr);
-        if self.sending.syns_sent > 2 && !answers_first {
-            self.tcb.cwnd = self.tcb.segment_size;
-        }
     }
 
     /// RFC 7323 section 4.3: echo the timestamp of the segment at RCV.NXT.
@@ -313,7 +299,7 @@ impl<P: Profile> Socket<P> {
     }
 
     #[inline(always)] // on every packet that arrives at a host
-    fn on_segment_established<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+    pub(super) fn on_segment_established<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = control_flags(packet);
         if flags == Flags::ACK {
             if packet.ack < self.sending.scoreboard.head() {
@@ -342,82 +328,6 @@ impl<P: Profile> Socket<P> {
             }
             self.close_and_notify(env);
         }
-    }
-
-    fn on_segment_syn_sent<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        let flags = packet.flags;
-        let answers = flags.has(Flags::SYN) && flags.has(Flags::ACK);
-        if !answers || packet.ack != self.tcb.next_tx_seq + 1 {
-            // A port that does not listen answers with an ACK beside the RST, which ns-3 ignores.
-            if flags == Flags::RST {
-                self.close_and_notify(env);
-            }
-            return;
-        }
-        let answer = self.settle_ecn(packet);
-        self.establish(env);
-        self.receiving.reassembly.set_next_rx(packet.seq + 1);
-        self.sync_rx();
-        self.update_pacing_rate();
-        self.send_control(Flags::ACK.with(answer), env);
-        self.send_pending(env);
-        self.arm(Timer::Opening, Time::ZERO, env);
-        self.receiving.acks.on_established();
-    }
-
-    /// The SYN is answered in an event of its own, as by a forked socket.
-    pub(super) fn complete_fork<E: Environment>(&mut self, env: &mut E) {
-        (self.sending.syns_sent, self.sending.syn_timeouts) = (0, 0);
-        self.sending.retries_left = self.config.data_retries;
-        self.sync_rx();
-        self.answer_syn(env);
-    }
-
-    fn on_segment_syn_rcvd<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        let flags = control_flags(packet);
-        let completes = flags == Flags::ACK && packet.ack == self.tcb.next_tx_seq + 1;
-        if completes || flags == Flags::default() {
-            self.establish(env);
-            self.receiving.acks.on_established();
-            self.on_ack(packet, env);
-            self.update_pacing_rate();
-            self.offer_space(env);
-        } else if flags == Flags::SYN && P::STACK == TcpStack::Linux {
-            self.answer_again(env);
-        } else if flags == Flags::SYN {
-            // The SYN-ACK was lost.
-            self.receiving.reassembly.set_next_rx(packet.seq + 1);
-            self.hear_ecn_request(packet);
-            self.answer_syn(env);
-        } else if flags == Flags::FIN.with(Flags::ACK) {
-            if P::STACK == TcpStack::Linux {
-                self.establish(env);
-                self.receiving.acks.on_established();
-                self.on_segment_established(packet, env);
-            } else if packet.seq == self.receiving.reassembly.next_rx() {
-                let state = self.state;
-                self.establish(env);
-                self.state = state;
-                self.on_fin(packet, env);
-            }
-        } else {
-            if flags != Flags::RST {
-                self.reset(env);
-            }
-            self.close_and_notify(env);
-        }
-    }
-
-    /// Our SYN is acknowledged: data begins one beyond it.
-    fn establish<E: Environment>(&mut self, env: &mut E) {
-        self.congestion.set_state(&mut self.tcb, CongState::Open);
-        self.set_cong_state(CongState::Open);
-        self.state = State::Established;
-        self.sending.connected = true;
-        self.disarm(Timer::Retransmit, env);
-        self.tcb.next_tx_seq += 1;
-        self.tcb.high_tx_mark = self.tcb.next_tx_seq;
-        self.sending.scoreboard.set_head(self.tcb.next_tx_seq);
     }
 
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).

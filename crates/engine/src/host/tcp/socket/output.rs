@@ -415,26 +415,6 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    pub(super) fn send_syn<E: Environment>(&mut self, env: &mut E) {
-        self.send_control(Flags::SYN.with(self.ecn_request()), env);
-    }
-
-    /// The answer to a SYN that has come again is what it was, and is waited for anew.
-    pub(super) fn answer_again<E: Environment>(&mut self, env: &mut E) {
-        if let RetransmitAction::Control(flags) = self.retransmit_action {
-            self.disarm(Timer::Retransmit, env);
-            self.send_control(self.repeated_answer(flags), env);
-        }
-    }
-
-    /// So many times the timeout of a SYN has grown: with each that is sent, or, in Linux, with each timeout.
-    fn syn_backoffs(&self) -> u16 {
-        match P::STACK {
-            TcpStack::Ns3 => self.sending.syns_sent,
-            TcpStack::Linux => self.sending.syn_timeouts,
-        }
-    }
-
     /// An ACK that echoes congestion if there is any to echo (RFC 3168 section 6.1.3).
     pub(super) fn send_ack<E: Environment>(&mut self, env: &mut E) {
         if self.tcb.ecn_state.is_echoing() {
@@ -473,25 +453,8 @@ impl<P: Profile> Socket<P> {
         let has_syn = flags.has(Flags::SYN);
         let mut window = self.window_field(self.agreed.receive_shift);
         if has_syn {
-            if self.agreed.window_scaling {
-                self.agreed.receive_shift = self.config.window_shift();
-            }
-            let backoffs = self.syn_backoffs();
-            if u32::from(backoffs) >= P::most_syns(&self.config, flags.has(Flags::ACK)) {
-                self.round_trips.reset();
-                self.state = State::Closed;
-                self.close_end_point(env);
+            if !self.await_answer(seq, flags, env) {
                 return;
-            }
-            // RFC 6298 section 5.5: back off with every attempt.
-            let equal = if flags.has(Flags::ACK) { 0 } else { P::EQUAL_SYN_TIMEOUTS };
-            let doublings = u32::from(backoffs).saturating_sub(equal);
-            self.round_trips.rto = P::syn_timeout(self.config.connect_timeout, doublings);
-            self.sending.syns_sent = self.sending.syns_sent.saturating_add(1);
-            if self.sending.syns_sent == 1 {
-                self.round_trips.on_syn_sent(seq, self.tcb.now);
-            } else {
-                self.round_trips.on_retransmitted(seq, 0);
             }
             window = self.window_field(0); // never scaled
         }

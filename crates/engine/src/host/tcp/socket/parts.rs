@@ -8,7 +8,7 @@ use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::ecn::Feedbacks;
 use crate::host::tcp::loss::{Feedback, LossDetection};
-use crate::host::tcp::profile::Profile;
+use crate::host::tcp::profile::{Profile, SynAttempts};
 use crate::host::tcp::rate::{RateEstimator, SentRate};
 use crate::host::tcp::reassembly::Reassembly;
 use crate::host::tcp::resequencing::Resequencer;
@@ -39,9 +39,7 @@ pub(super) struct Sending<P: Profile> {
     pub forward_ack: Seq,
     /// Timeouts in a row left before the connection is given up.
     pub retries_left: u32,
-    /// SYNs, or SYN-ACKs, that were sent, and their timeouts.
-    pub syns_sent: u16,
-    pub syn_timeouts: u16,
+    pub syns: SynAttempts,
     /// The ACK in hand restarts the retransmission timer, for a profile that takes samples of what ACKs deliver.
     pub restarts_rto: bool,
     /// Loss recovery has taken its step for this ACK.
@@ -125,8 +123,7 @@ impl<P: Profile> Sending<P> {
             loss_due: None,
             rate,
             times: P::Rtt::OF_DELIVERIES.then(Box::default),
-            syns_sent: 0,
-            syn_timeouts: 0,
+            syns: SynAttempts::default(),
             retries_left: config.data_retries,
             dup_acks: 0,
             recover: Seq(0),

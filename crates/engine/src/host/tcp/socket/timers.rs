@@ -19,7 +19,10 @@ impl<P: Profile> Socket<P> {
         match timer {
             Timer::Retransmit => match self.retransmit_action {
                 RetransmitAction::Data => self.on_retransmission_timeout(env),
-                RetransmitAction::Control(flags) => self.repeat_control(flags, env),
+                RetransmitAction::Control(flags) if flags.has(Flags::SYN) => {
+                    self.repeat_syn(flags, env)
+                }
+                RetransmitAction::Control(flags) => self.send_control(flags, env),
             },
             Timer::DelayedAck => {
                 self.receiving.acks.on_ack_sent();
@@ -47,22 +50,6 @@ impl<P: Profile> Socket<P> {
             }
         }
         self.settle_loss_timer(env);
-    }
-
-    /// A SYN, a SYN-ACK or a FIN is sent again.
-    fn repeat_control<E: Environment>(&mut self, flags: Flags, env: &mut E) {
-        if !flags.has(Flags::SYN) {
-            return self.send_control(flags, env);
-        }
-        let flags = if flags.has(Flags::ACK) {
-            self.repeated_answer(flags)
-        } else {
-            // It is a loss like others: if the peer agrees to ECN, it is told of it.
-            self.ecn.owes_cwr = true;
-            Flags::SYN.with(self.ecn_request())
-        };
-        self.sending.syn_timeouts = self.sending.syn_timeouts.saturating_add(1);
-        self.send_control(flags, env);
     }
 
     fn on_retransmission_timeout<E: Environment>(&mut self, env: &mut E) {
