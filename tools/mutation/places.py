@@ -177,6 +177,7 @@ OFF_IN_NS3 = {
         "note_window",
     ),
     "host/tcp/socket/ecn.rs": (
+        "ecn_option_to_send",
         "repeat_mark",
         "repeated_answer",
         "settles_echoes",
