@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccperf.cli import plain, spelling
+from ccperf.cli.app import invoke
 from ccperf.cli.commands import COMMANDS
 from ccperf.cli.examples import EXAMPLES
 from ccperf.cli.whole import app
@@ -76,7 +77,7 @@ def of_cyclopts(words: Sequence[str]) -> plain.Call | None:
 def of_plain(words: Sequence[str]) -> plain.Call | None:
     try:
         return plain.read(import_module(f"ccperf.cli.{words[0]}").command, words[1:])
-    except UsageError:  # of a group of options that contradict each other
+    except UsageError:  # of a group's name, or of options in one that contradict each other
         return None
 
 
@@ -115,6 +116,13 @@ def test_what_is_read_here_cyclopts_reads_alike(data: Any) -> None:
     assert found == theirs
     # Parameters of an experiment are a grid, whose last one varies fastest.
     assert free(found, command) == free(theirs, command)
+
+
+@pytest.mark.parametrize("line", ["--running aqm", "--sandbox --running=aqm", "--x.y --running 1"])
+def test_a_group_of_options_is_no_option(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its parameter would have the word, and the command a traceback."""
+    assert invoke(["run", "aqm", *shlex.split(line)]) == 2
+    assert "--running: there is no such option" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", [*USUAL, *examples()])

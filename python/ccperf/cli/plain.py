@@ -16,6 +16,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from ccperf.cli.parameter import Parameter
+from ccperf.errors import UsageError
 
 _OPTION = re.compile("--[a-z][a-z0-9-]*")
 #: Of each command, and nowhere declared.
@@ -82,9 +83,18 @@ class _Signature:
 
 
 def read(command: Callable[..., object], words: Sequence[str]) -> Call | None:
-    """Return what a command is called with, or None if that is not plain."""
+    """Return what a command is called with, or None if that is not plain.
+
+    Raises :class:`~ccperf.errors.UsageError` for what would be taken for a group of options: its
+    name is a parameter of the command, but no option.
+    """
+    takes = _Signature(command)
+    groups = {f"--{name}" for name in takes.groups if takes.others}
+    for spelt in (word.partition("=")[0] for word in words):
+        if spelt in groups:
+            raise UsageError(spelt, "there is no such option; `--help` has them")
     try:
-        return _read(_Signature(command), list(words))
+        return _read(takes, list(words))
     except _NotPlain:
         return None
 
