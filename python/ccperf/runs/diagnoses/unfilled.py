@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ccperf.runs.diagnoses.rule import UNBOUNDED_BYTES, Flow, Rule, Run
-from ccperf.runs.metrics.path_delays import ShortestPaths
+
+if TYPE_CHECKING:
+    from ccperf.runs.metrics.shortest_paths import ShortestPaths
 
 #: Of the bottleneck's rate in the second half of the run.
 _FULL = 0.9
@@ -23,7 +26,12 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
     together: dict[str, list[Flow]] = defaultdict(list)
     for flow in _on_their_way(run):
         together[flow.bottleneck].append(flow)
-    paths = ShortestPaths(run.scenario["links"])
+
+    @cache
+    def paths() -> ShortestPaths:
+        from ccperf.runs.metrics.shortest_paths import ShortestPaths
+
+        return ShortestPaths(run.scenario["links"])
 
     @cache
     def is_busy(direction: str) -> bool:
@@ -32,7 +40,7 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
 
     def is_busy_elsewhere(flow: Flow) -> bool:
         """Whether another link of its way, there or back, is busy: that of a receiver of many."""
-        way = paths.links_between(flow.described["source"], flow.described["destination"])
+        way = paths().links_between(flow.described["source"], flow.described["destination"])
         return any(is_busy(f"{link}_{side}") for link, _ in way for side in ("forward", "reverse"))
 
     for direction, flows in together.items():

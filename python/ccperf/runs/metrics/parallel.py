@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,19 +16,21 @@ def parallel(parsed: Mapping[str, Any]) -> list[frozenset[str]]:
     """
     if parsed.get("routing", {"type": "static"})["type"] == "static":
         return []
+    from ccperf.runs.metrics.shortest_paths import hops_to
+
     out: dict[str, list[tuple[str, str]]] = {node: [] for node in parsed["nodes"]}
     for link in parsed["links"]:
         one, other = link["ends"]
-        out[one].append((f"{link['name']}_forward", other))
-        out[other].append((f"{link['name']}_reverse", one))
-    gateways = {links[0][1] for links in out.values() if len(links) == 1}
+        out[one].append((other, f"{link['name']}_forward"))
+        out[other].append((one, f"{link['name']}_reverse"))
+    gateways = {links[0][0] for links in out.values() if len(links) == 1}
     found: set[frozenset[str]] = set()
     for gateway in sorted(gateways):
-        distance = _distances(out, gateway)
+        distance = hops_to(gateway, out)
         for node, links in out.items():
             if len(links) < 2 or node not in distance:
                 continue
-            nearer = [name for name, to in links if distance[to] < distance[node]]
+            nearer = [name for to, name in links if distance[to] < distance[node]]
             if len(nearer) > 1:
                 found.add(frozenset(nearer))
     largest: list[frozenset[str]] = []
@@ -44,16 +45,3 @@ def parallel(parsed: Mapping[str, Any]) -> list[frozenset[str]]:
 def with_parallel(parsed: Mapping[str, Any], directions: set[str]) -> set[str]:
     """Return these directions and those that are parallel to one of them."""
     return directions.union(*(group for group in parallel(parsed) if group & directions))
-
-
-def _distances(out: Mapping[str, list[tuple[str, str]]], target: str) -> dict[str, int]:
-    """Return how many links each node is away from `target`."""
-    distance = {target: 0}
-    waiting = deque([target])
-    while waiting:
-        node = waiting.popleft()
-        for _, to in out[node]:
-            if to not in distance:
-                distance[to] = distance[node] + 1
-                waiting.append(to)
-    return distance
