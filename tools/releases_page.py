@@ -25,7 +25,7 @@ what `make releases` measured.
 ```sh
 ccperf bench --profile ns3-3.44 --db 3.44.db cubic,bbr,dctcp
 ccperf bench --profile ns3-dev --db dev.db cubic,bbr,dctcp
-ccperf compare --profiles ns3-3.44,ns3-dev --db 3.44.db --db dev.db cubic,bbr,dctcp
+ccperf compare --by profile=ns3-3.44,ns3-dev --db 3.44.db --db dev.db cubic,bbr,dctcp
 ```
 """
 _TRAP = """\

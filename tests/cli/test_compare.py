@@ -341,7 +341,7 @@ def test_runs_with_a_profile_or_jitter_are_not_pooled_with_others_without_a_word
         ),
         (["newreno", "bbr", "--cc", "cubic"], "--cc: is for two databases;"),
         (["newreno@native", "bbr@native", "--versions"], "--versions: compares versions only"),
-        (["newreno", "--profiles", "linux,ns3-3.48", "--versions"], "--versions: compares"),
+        (["newreno", "--by", "profile=linux,ns3-3.48", "--versions"], "--versions: compares"),
     ],
 )
 def test_what_a_comparison_would_not_heed_is_refused(

@@ -12,6 +12,7 @@ from ccperf.api import asked
 from ccperf.api.runs import Folder, Runs
 from ccperf.errors import RunError, UsageError
 from ccperf.evidence import cells, chosen
+from ccperf.evidence.by_parameter import by_parameter
 from ccperf.evidence.compare import compare as differences
 from ccperf.evidence.paired import LEAST
 from ccperf.experiments import catalogue
@@ -162,6 +163,7 @@ def compare(
     db: str | Path | Sequence[str | Path],
     metric: str | Iterable[str] = (),
     experiment: str | Iterable[str] = (),
+    by: str = "",
     each: bool = False,
     least: float = LEAST,
     **parameters: Any,
@@ -169,12 +171,15 @@ def compare(
     """Compare algorithms whose runs are in databases, over the same points and seeds.
 
     >>> ccperf.compare("newreno", "cubic", db="runs.db", k=[1, 2])  # doctest: +SKIP
+    >>> ccperf.compare("cubic", db="runs.db", by="qdisc=fifo,codel")  # doctest: +SKIP
 
     Args:
         names: algorithms, the first one is the base; all there are if none is named.
         db: one database or several.
         metric: those compared; the headlines of each experiment if not given.
         experiment: only these.
+        by: a parameter, with two or more of its values or not: each algorithm at the first value is
+            compared with itself at the others.
         each: a row for each point, not for each experiment.
         least: the smallest relative difference that matters, below 1.
         parameters: only these points, e.g. ``k=[1, 2]``.
@@ -191,11 +196,14 @@ def compare(
     found = chosen.choose(files, experiment=words, parameters=points)
     there = chosen.Algorithms.of(found)
     texts = [there.one(name, "names") for name in asked.algorithms(names)] or there.newest()
-    if len(texts) < 2:
+    if len(texts) < 2 and not by:
         raise UsageError("names", f"name at least two to compare; there is {', '.join(texts)}")
     return differences(
-        cells.by_algorithm(found, texts),
+        by_parameter((cell for cell in found if cell.algorithm in texts), by, "by")
+        if by
+        else cells.by_algorithm(found, texts),
         asked.metrics(metric) or (lambda name: catalogue.answer(name).metrics),
+        over="databases" if by else "algorithms",
         each=each,
         least=asked.least(least),
     )

@@ -20,6 +20,7 @@ from ccperf.base.libraries import frame
 from ccperf.base.wording import counted
 from ccperf.errors import UsageError, unknown
 from ccperf.evidence import cells, sweeps
+from ccperf.evidence.by_parameter import by_parameter
 from ccperf.evidence.chosen import Algorithms, spellings
 from ccperf.evidence.compare import compare
 from ccperf.evidence.paired import LEAST
@@ -168,6 +169,7 @@ class Runs(Sequence["Result"]):
         baseline: Algorithm | None = None,
         metric: str | Iterable[str] = (),
         *,
+        by: str = "",
         each: bool = False,
         least: float = LEAST,
     ) -> Comparison:
@@ -178,12 +180,20 @@ class Runs(Sequence["Result"]):
         Args:
             baseline: what the others are compared with; the first one if not given.
             metric: those compared; the headlines of each experiment if not given.
+            by: a parameter, as ``qdisc``, or ``qdisc=fifo,codel``: each algorithm at the first
+                value is compared with itself at the others.
             each: a row for each point, not for each experiment.
             least: the smallest relative difference that matters, below 1.
 
         Raises:
             UsageError: for an algorithm or a metric that there is not, or if there is one only.
         """
+        headlines = asked.metrics(metric) or (lambda name: answer(name).metrics)
+        if by:
+            if baseline is not None:
+                raise UsageError("baseline", "is an algorithm; of `by` the first value is the base")
+            sides = by_parameter(self._cells, by, "by")
+            return compare(sides, headlines, over="databases", each=each, least=asked.least(least))
         rows = [row for _, row in self._rows]
         there = Algorithms(rows, ["these runs"])
         order = list(cells.by_algorithm(self._cells))
@@ -195,7 +205,7 @@ class Runs(Sequence["Result"]):
             raise UsageError("compare", f"takes at least two; there is {', '.join(order)}")
         return compare(
             cells.by_algorithm(self._cells, order),
-            asked.metrics(metric) or (lambda name: answer(name).metrics),
+            headlines,
             each=each,
             least=asked.least(least),
         )

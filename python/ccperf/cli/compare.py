@@ -35,11 +35,11 @@ def command(
     versions: Annotated[
         bool, Parameter(help="All versions of one of your algorithms; the oldest is the base.")
     ] = False,
-    profiles: Annotated[
+    by: Annotated[
         str,
         Parameter(
-            help="Releases of ns-3, e.g. ns3-3.44,ns3-dev: each algorithm under one against itself "
-            "under the others, in runs made with --profile."
+            help="A parameter, e.g. qdisc, k=1,5 or profile=ns3-3.44,linux: each algorithm at its "
+            "first value against itself at the others."
         ),
     ] = "",
     each: Annotated[bool, Parameter(help="A row for each point, not for each experiment.")] = False,
@@ -72,6 +72,7 @@ def command(
     from ccperf.cli.spelling import with_databases
     from ccperf.errors import UsageError
     from ccperf.evidence import cells, gate
+    from ccperf.evidence.by_parameter import by_parameter, meant
     from ccperf.evidence.chosen import Algorithms, choose, metrics_named, words
     from ccperf.evidence.compare import compare
     from ccperf.experiments.catalogue import answer
@@ -81,16 +82,17 @@ def command(
     gates = [gate.parse(text) for text in fail_on or []]
     threshold = _threshold(least)
     over: Over = "algorithms"
-    files = [] if profiles else [Path(item) for item in items if _is_database(item)]
+    files = [] if by else [Path(item) for item in items if _is_database(item)]
     if cc and not files:
         raise UsageError(
             "--cc",
             f"is for two databases; name what to compare: ccperf compare {shlex.join(words(cc))}",
         )
-    if versions and (profiles or any(map(_backend, items))):
-        raise UsageError("--versions", "compares versions only, not backends or --profiles")
-    if profiles:
-        sides = _by_profile(items, db, profiles, experiment, at)
+    if versions and (by or any(map(_backend, items))):
+        raise UsageError("--versions", "compares versions only, not backends or --by")
+    if by:
+        found = choose(databases(db), experiment=experiment, cc=",".join(items), at=at)
+        sides = by_parameter(found, by, "--by")
         over = "databases"
     elif files:
         advice = with_databases(arguments(), [str(path) for path in files])
@@ -124,7 +126,13 @@ def command(
         found = choose(given, experiment=experiment, at=at)
         choice = {"--experiment": experiment, "--at": at}
         named = Algorithms.of(found, " ".join(f"{o} {text}" for o, text in choice.items() if text))
-        sides = cells.by_algorithm(found, _algorithms(items, named, versions=versions))
+        try:
+            sides = cells.by_algorithm(found, _algorithms(items, named, versions=versions))
+        except UsageError as error:
+            if not (parameter := meant(found, items)):
+                raise
+            advice = f"{error.message}; or do you mean --by {parameter}?"
+            raise UsageError(error.field, advice) from None
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
     chosen, gated = metrics_named(metric, "--metric"), [each.metric for each in gates]
@@ -197,31 +205,6 @@ def _threshold(text: str) -> float:
     if not sign or rest.strip() or not 0 <= value < 100:
         raise UsageError("--least", f"`{text}` is no percentage from 0% to below 100%; e.g. 5%")
     return value / 100
-
-
-def _by_profile(
-    items: Sequence[str], db: list[Path] | None, asked: str, experiment: str, at: str
-) -> dict[str, list[Cell]]:
-    """The runs under each profile, of the algorithms named or all."""
-    from ccperf.cli.options import databases
-    from ccperf.errors import UsageError
-    from ccperf.evidence import cells
-    from ccperf.evidence.chosen import choose
-    from ccperf.scenario import profiles
-
-    try:
-        names = [profiles.resolve_tcp(word.strip()) for word in asked.split(",")]
-    except ValueError as error:
-        raise UsageError("--profiles", str(error)) from None
-    found = choose(databases(db), experiment=experiment, cc=",".join(items), at=at)
-    sides = cells.by_profile(found, names)
-    for name, side in sides.items():
-        if not side:
-            raise UsageError(
-                "--profiles",
-                f"there is no run under {name}; make some: ccperf bench --profile {name} cubic",
-            )
-    return sides
 
 
 def _is_database(item: str) -> bool:

@@ -33,6 +33,7 @@ EXAMPLES = {
     "runs": ("ccperf runs", "ccperf runs --experiment aqm --cc cubic --k 1..3"),
     "compare": (
         "ccperf compare cubic bbr",
+        "ccperf compare cubic --experiment aqm --by qdisc=fifo,codel",
         "ccperf compare --experiment aqm --metric mean_srtt_l4 --each --format latex",
         "ccperf compare base.db new.db --fail-on 'mean_srtt_l4>5%'",
     ),

@@ -275,22 +275,6 @@ def told_by_maker(
     ]
 
 
-def by_profile(cells: Iterable[Cell], profiles: Sequence[str]) -> dict[str, list[Cell]]:
-    """Return the cells of each profile of TCP, each at a point that does not say which.
-
-    What else a profile brings with it, as its loss recovery, makes no other point.
-    """
-    sides: dict[str, list[Cell]] = {name: [] for name in profiles}
-    for cell in cells:
-        own, told = dict(cell.point.own), dict(cell.point.told)
-        if (name := own.pop(PROFILE, "")) in sides:
-            (stop_time,) = {record.stop_time for record in cell.records.values()}
-            said = tuple((name, told[name]) for name in ("stop_time",) if name in told)
-            point = Point(cell.point.experiment, tuple(own.items()), stop_time, said)
-            sides[name].append(replace(cell, point=point))
-    return sides
-
-
 def _point(row: RunRow, settings: str) -> Point:
     parameters = tuple(
         (name, str(value)) for name, value in roles.parameters(row.parameters).items()

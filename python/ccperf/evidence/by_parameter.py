@@ -1,0 +1,81 @@
+"""Values of a parameter as sides of a comparison: each algorithm at one beside itself at others.
+
+A queue discipline beside another, a profile beside a release of ns-3, one flow beside five.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ccperf.errors import UsageError, unknown
+from ccperf.evidence.cells import NOT_GIVEN, SETTINGS, Point
+from ccperf.evidence.chosen import spellings, words
+from ccperf.experiments import grid
+from ccperf.experiments.catalogue.experiment import PROFILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ccperf.evidence.cells import Cell
+
+
+def by_parameter(found: Iterable[Cell], by: str, option: str) -> dict[str, list[Cell]]:
+    """Return the cells at each value of a parameter, each at a point that does not say which.
+
+    `by` is `qdisc`, or `qdisc=fifo,codel`: the first value is the base; of all values that of the
+    first run. Experiments without the parameter are left out. What else a value brings with it, as
+    a profile its loss recovery, makes no other point.
+
+    Raises:
+        UsageError: names `option`, for a parameter or a value that there is not, and for one value.
+    """
+    name, equals, asked = by.partition("=")
+    found = list(found)
+    there: dict[str, list[Cell]] = {}
+    for cell in found:
+        if (value := _parameters(cell).get(name)) is not None:
+            there.setdefault(value, []).append(_without(cell, name))
+    if not there:
+        known = {name for cell in found for name in _parameters(cell)}
+        raise UsageError(option, unknown("parameter", name, known))
+    given = [value for word in words(asked) for value in grid.expand(option, word)]
+    values = [_known(value, name, there, option) for value in given] if equals else [*there]
+    if len({*values}) < 2:
+        have = ", ".join(there)
+        raise UsageError(option, f"name at least two to compare; there is {name}={have}")
+    return {f"{name}={value}": there[value] for value in values}
+
+
+def meant(found: Iterable[Cell], items: Sequence[str]) -> str:
+    """Return the parameter whose values these words are, as `qdisc=codel,fifo`; else nothing."""
+    there: dict[str, set[str]] = {}
+    for cell in found:
+        for name, value in cell.point.own:
+            there.setdefault(name, set()).add(value)
+    for name, values in there.items():
+        if items and all(not values.isdisjoint(spellings(item)) for item in items):
+            return f"{name}={','.join(items)}"
+    return ""
+
+
+def _parameters(cell: Cell) -> dict[str, str]:
+    return {**dict.fromkeys(SETTINGS, NOT_GIVEN), **dict(cell.point.own)}
+
+
+def _without(cell: Cell, name: str) -> Cell:
+    point = cell.point
+    (stop_time,) = {record.stop_time for record in cell.records.values()}
+    own = tuple(each for each in point.own if each[0] != name)
+    told = tuple(each for each in point.told if each[0] == "stop_time")
+    return replace(cell, point=Point(point.experiment, own, stop_time, told))
+
+
+def _known(word: str, name: str, there: Mapping[str, object], option: str) -> str:
+    """The value that a word names. Raises `UsageError` for one that no run has."""
+    for spelt in spellings(word):
+        if spelt in there:
+            return spelt
+    message = unknown(f"value of {name}", word, there)
+    advice = f"; make some: ccperf bench --profile {word} cubic" if name == PROFILE else ""
+    raise UsageError(option, f"no run has it: {message}{advice}")

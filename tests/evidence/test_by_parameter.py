@@ -1,0 +1,111 @@
+"""Values of a parameter as the sides of a comparison."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import ccperf
+from ccperf.api.runs import Runs
+from ccperf.cli.app import invoke
+from ccperf.errors import UsageError
+
+METRIC = "mean_srtt_l4"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    db = tmp_path_factory.mktemp("store") / "runs.db"
+    asked = {"seed": [1, 2, 3], "stop_time": "2s", "db": db, "progress": False}
+    found = ccperf.grid("aqm", cc=["cubic", "bbr"], k=[1, 2], qdisc=["fifo", "codel"], **asked)
+    assert len(found) == 2 + 2 + 2 * 2 * 3  # CUBIC draws nothing
+    return found
+
+
+@pytest.fixture(scope="module")
+def db(runs: Runs) -> Path:
+    return runs.databases[0]
+
+
+def of_store(runs: Runs, **where: object) -> list[float]:
+    """The metric of these runs, by seed."""
+    frame = runs.where(**where).to_pandas("flow")
+    return list(frame.groupby("seed")[METRIC].mean())
+
+
+def test_each_algorithm_is_compared_with_itself_over_the_same_points_and_seeds(runs: Runs) -> None:
+    found = runs.compare(metric=METRIC, by="qdisc=fifo,codel", each=True)
+    assert (found.base, found.sides) == ("qdisc=FifoQueueDisc", ("qdisc=CoDelQueueDisc",))
+    assert len(found.rows) == 4
+    for row in found.rows:
+        point = dict(row.point)
+        where = {"cc": point["algorithm"], "k": point["k"]}
+        assert set(point) == {"algorithm", "k"}
+        fifo = of_store(runs, qdisc="fifo", **where)
+        codel = of_store(runs, qdisc="codel", **where)
+        logs = [math.log(b / a) for a, b in zip(fifo, codel, strict=True)]
+        assert row.size.mean == pytest.approx(math.exp(sum(logs) / len(logs)), rel=1e-12)
+
+
+def test_values_exchanged_give_reciprocals(runs: Runs) -> None:
+    one = runs.compare(metric=METRIC, by="qdisc=fifo,codel")
+    other = runs.compare(metric=METRIC, by="qdisc=codel,fifo")
+    assert len(one.rows) == 2
+    for row, back in zip(one.rows, other.rows, strict=True):
+        assert row.size.mean is not None
+        assert back.size.mean == pytest.approx(1 / row.size.mean)
+        assert row.verdict.shown == back.verdict.shown
+
+
+def test_all_values_are_sides_where_none_is_named(runs: Runs) -> None:
+    assert runs.compare(metric=METRIC, by="k").sides == ("k=2",)
+    few = runs.where(cc="cubic").compare(metric=METRIC, by="k")
+    assert {row.algorithm for row in few.rows} == {"TcpCubic"}
+
+
+def test_databases_and_the_command_say_the_same(
+    runs: Runs, db: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {"metric": METRIC, "by": "qdisc=fifo,codel"}
+    here = str(runs.compare(**asked))
+    assert str(ccperf.compare(db=db, **asked)) == here
+    assert invoke(["compare", "--db", str(db), "--metric", METRIC, "--by", asked["by"]]) == 0
+    assert capsys.readouterr().out.split() == here[: here.index("over several")].split()
+    one = ccperf.compare("bbr", db=db, **asked)
+    assert {row.algorithm for row in one.rows} == {"TcpBbr"}
+
+
+def test_a_profile_is_a_parameter_though_most_runs_have_none(tmp_path: Path) -> None:
+    db = tmp_path / "runs.db"
+    for profile in (None, "linux"):
+        ccperf.grid("ecn", cc="cubic", k=1, stop_time="1s", profile=profile, db=db, progress=False)
+    found = ccperf.compare(db=db, metric=METRIC, by="profile")
+    assert (found.base, found.sides) == ("profile=none", ("profile=linux",))
+    assert found.rows
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--by", "qdsic"], "--by: unknown parameter `qdsic` (did you mean `qdisc`?); known: "),
+        (["--by", "k=1,3"], "--by: no run has it: unknown value of k `3`"),
+        (["--by", "k=1"], "--by: name at least two to compare; there is k=1, 2"),
+        (["--by", "k="], "--by: name at least two to compare"),
+        (["--by", "profile=none,linux"], "make some: ccperf bench --profile linux cubic"),
+        (["--by", "profile"], "--by: name at least two to compare; there is profile=none"),
+        (["codel", "fifo"], "or do you mean --by qdisc=codel,fifo?"),
+        (["cubic", "--by", "k", "--versions"], "--versions: compares versions only"),
+    ],
+)
+def test_what_there_is_not(
+    db: Path, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["compare", *words, "--db", str(db)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_base_is_an_algorithm_or_a_value(runs: Runs) -> None:
+    with pytest.raises(UsageError, match="baseline: is an algorithm; of `by` the first value"):
+        runs.compare("cubic", by="k")
