@@ -84,7 +84,7 @@ def test_the_page_about_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert follow("evidence.md", capsys)[1] == 6
+    assert follow("evidence.md", capsys)[1] == 7
 
 
 def test_the_page_about_python(
