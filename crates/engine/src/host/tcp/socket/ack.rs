@@ -4,7 +4,7 @@
 //! section 2).  ns-3 departs from RFC 6675 in a way that shows in the packets, and is kept: duplicate
 //! ACKs in CWR are counted but start no fast retransmit until CWR has ended.
 
-use super::parts::Sending;
+use super::parts::{Next, Sending};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::Acked;
@@ -156,7 +156,7 @@ impl<P: Profile> Socket<P> {
         if packet.payload > 0 {
             self.on_data(packet, env);
         }
-        if P::Loss::FORWARDS && self.sending.goes_forward {
+        if P::Loss::FORWARDS && self.sending.next == Next::New {
             self.send_forward(finding, env);
             if finding == Finding::Doubtful {
                 return;
@@ -205,7 +205,7 @@ impl<P: Profile> Socket<P> {
     fn send_forward<E: Environment>(&mut self, finding: Finding, env: &mut E) {
         let before = self.tcb.high_tx_mark;
         self.send_pending(env);
-        self.sending.goes_forward = false;
+        self.sending.next = Next::Any;
         if finding == Finding::Forward && self.tcb.high_tx_mark == before {
             self.ask(|loss, _| loss.on_forward_failed());
         }

@@ -1,7 +1,7 @@
 //! An episode of loss recovery: how it begins, ends or is undone, and what loss detection asks for besides (RFC 6675,
 //! RFC 8985, RFC 5682).
 
-use super::parts::PriorWindow;
+use super::parts::{Next, PriorWindow};
 use super::{Environment, RetransmitAction, Socket, Timer};
 use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::loss::{Finding, LossDetection, LossMarks};
@@ -28,7 +28,7 @@ impl<P: Profile> Socket<P> {
                 self.tcb.is_retrans_data_acked &= !is_more_lost;
                 self.heed(finding, delivered, env);
             }
-            Finding::Forward | Finding::Doubtful => self.sending.goes_forward = true,
+            Finding::Forward | Finding::Doubtful => self.sending.next = Next::New,
             Finding::Repaired => self.reduce_at_once(),
         }
     }

@@ -1,6 +1,6 @@
 //! Sending: data while the window allows, control segments, and what the application writes.
 
-use super::parts::Sending;
+use super::parts::{Next, Sending};
 use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -194,6 +194,14 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// What is lost leaves again, and nothing new, for no ACK has come (Linux's `tcp_rack_reo_timeout`).
+    #[cold]
+    pub(super) fn send_lost<E: Environment>(&mut self, env: &mut E) {
+        self.sending.next = Next::Lost;
+        self.send_what_there_is(env);
+        self.sending.next = Next::Any;
+    }
+
     #[inline(never)]
     fn send_what_there_is<E: Environment>(&mut self, env: &mut E) {
         loop {
@@ -209,15 +217,17 @@ impl<P: Profile> Socket<P> {
                 && self.agreed.sack
                 && self.tcb.cong_state == CongState::Recovery;
             let rule3 = if in_recovery { Rule3::Applies } else { Rule3::Skipped };
-            let Sending { scoreboard, window: peer_window, goes_forward, .. } = &mut self.sending;
-            let next = if P::Loss::FORWARDS && *goes_forward {
-                scoreboard.next_new(*peer_window)
-            } else {
-                scoreboard.next_segment(rule3, *peer_window)
-            };
-            let Some((seq, most)) = next else { return };
-            let data = self.sending.scoreboard.size_from(seq);
             let segment_size = self.tcb.segment_size;
+            let Sending { scoreboard, window: peer_window, next, .. } = &mut self.sending;
+            let found = match next {
+                Next::New if P::Loss::FORWARDS => scoreboard.next_new(*peer_window),
+                Next::Lost if P::Loss::HAS_TIMER => {
+                    scoreboard.next_lost().map(|seq| (seq, segment_size))
+                }
+                _ => scoreboard.next_segment(rule3, *peer_window),
+            };
+            let Some((seq, most)) = found else { return };
+            let data = self.sending.scoreboard.size_from(seq);
             // Silly window avoidance (RFC 9293 section 3.8.6.2.1): rather wait than cut a segment.
             if window < segment_size && data > window && !self.is_cut_next() {
                 return;

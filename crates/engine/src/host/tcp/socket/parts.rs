@@ -16,6 +16,15 @@ use crate::host::tcp::rtt::{DeliveryTimes, RttEstimation};
 use crate::host::tcp::scoreboard::{Deliveries, Scoreboard, Segment};
 use crate::packet::SackBlock;
 
+/// Which data may leave next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// What is lost goes before what is new.
+    Any,
+    New,
+    Lost,
+}
+
 /// The half that sends data.  What an end that only receives asks for, too, is in front, and last what few ACKs do.
 #[derive(Debug)]
 #[repr(C)]
@@ -48,8 +57,7 @@ pub(super) struct Sending<P: Profile> {
     pub is_cwnd_deferred: bool,
     /// The new segment that leaves now is the last of a burst.
     pub ends_burst: bool,
-    /// New data goes before what is lost.
-    pub goes_forward: bool,
+    pub next: Next,
     pub scoreboard: Scoreboard,
     pub pacing: P::Pacing,
     pub segmentation: P::Segmentation,
@@ -136,7 +144,7 @@ impl<P: Profile> Sending<P> {
             has_stepped: false,
             is_cwnd_deferred: false,
             ends_burst: false,
-            goes_forward: false,
+            next: Next::Any,
             window: 0,
             highest_ack: Seq(0),
             forward_ack: Seq(0),

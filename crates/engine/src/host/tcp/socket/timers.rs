@@ -45,7 +45,7 @@ impl<P: Profile> Socket<P> {
                 // As if one segment had come: what is lost may not all leave at once.
                 self.heed(finding, self.tcb.segment_size, env);
                 if finding == Finding::LostAgain {
-                    self.send_pending(env);
+                    self.send_lost(env);
                 }
             }
         }

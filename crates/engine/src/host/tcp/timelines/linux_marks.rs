@@ -130,6 +130,27 @@ fn a_loss_in_cwr_is_repaired_within_its_reduction() {
     }
 }
 
+/// The reordering timer sends again what is lost, and nothing new though cwnd has room for it: no ACK has come (Linux's
+/// `tcp_rack_reo_timeout`).
+#[test]
+fn a_loss_that_a_timer_finds_in_cwr_brings_nothing_new() {
+    let timeline = "
+        0         connect
+        0         > SEW 0 sackok
+        50        < SE. 0 ack 1 sackok
+        50        > . 1 ack 1
+        60        write 60000
+        60 > . 1:20001 by 1000 ack 1 ect0
+        110 < E. 1 ack 1001
+        110 > W. 20001:21001 ack 1 ect0
+        110.2 < E. 1 ack 11001
+        110.4 < E. 1 ack 11001 sack 12001:13001
+        126 > . 11001:12001 ack 1
+        126 ? state Recovery ssthresh 10000 in_flight 9000 cwnd 10000
+    ";
+    play(&[("UseEcn", "On"), ("InitialCwnd", "20")], timeline);
+}
+
 /// RFC 8257 section 3.2: what waits for its ACK has it with the old mark, what has the other mark at once.
 #[test]
 fn a_change_of_marks_is_acknowledged_at_once_with_what_waits_before() {
