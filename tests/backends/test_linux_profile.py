@@ -325,6 +325,15 @@ SATELLITE = (
 WIDE = ("ack_compression", {"interval": "5ms", "quota": 1}, 1, 5_000)
 #: Retransmissions in the microsecond in which new data left.
 TOGETHER = ("ack_compression", {"interval": "10ms", "quota": 20}, 1, 10_000)
+#: A loss that the reordering timer finds while marks reduce the window.
+MARKED = ("ecn", {"k": 5, "ce_threshold": "10ms"}, 5, 50_000)
+#: A recovery that is undone before its end: no round of the algorithm's begins by that.
+UNDONE = (
+    "responsiveness_pulse_wave",
+    {"target": "rtt", "period": "5s", "lower": "15ms", "upper": "60ms"},
+    1,
+    10_000,
+)
 SEVENTEEN = ("n_against_one", {"n": 16, "against": "TcpNewReno"}, 17, 100_000)
 
 
@@ -334,6 +343,8 @@ SEVENTEEN = ("n_against_one", {"n": 16, "against": "TcpNewReno"}, 17, 100_000)
     [
         *((cc, SHORT) for cc in ("TcpCubic", "TcpNewReno", "TcpHighSpeed", "TcpHybla", "TcpVeno")),
         ("TcpIllinois", MEDIUM),
+        ("TcpBic", MARKED),
+        ("TcpYeah", UNDONE),
         *((cc, INCAST) for cc in ("TcpCubic", "TcpNewReno", "TcpIllinois")),
         *(("TcpNewReno", which) for which in (SATELLITE, WIDE, TOGETHER, SEVENTEEN)),
     ],

@@ -404,12 +404,15 @@ impl<P: Profile> Socket<P> {
         self.restart(info.ack, Rto::Anew, env);
     }
 
+    fn keep_open(&mut self) {
+        if matches!(self.tcb.cong_state, CongState::Open | CongState::Disorder) {
+            self.open_as_may_be();
+        }
+    }
+
     /// Out of an episode it is Disorder as long as something that was SACKed, lost or retransmitted is there (Linux's
     /// `tcp_try_keep_open`).
-    fn keep_open(&mut self) {
-        if !matches!(self.tcb.cong_state, CongState::Open | CongState::Disorder) {
-            return;
-        }
+    pub(super) fn open_as_may_be(&mut self) {
         let scoreboard = &self.sending.scoreboard;
         let is_clear = scoreboard.is_unmarked() && !scoreboard.has_retransmissions();
         let state = if is_clear { CongState::Open } else { CongState::Disorder };

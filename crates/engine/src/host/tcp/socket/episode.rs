@@ -107,7 +107,12 @@ impl<P: Profile> Socket<P> {
             self.sending.dup_acks = 0;
             self.sending.is_recover_active = false;
             self.sending.is_first_partial_ack = true;
-            self.enter_open();
+            let is_within = self.sending.scoreboard.head() < self.sending.recover;
+            if self.tcb.cong_state == CongState::Recovery && is_within {
+                self.open_as_may_be();
+            } else {
+                self.enter_open();
+            }
         }
         self.bytes_in_flight();
     }
