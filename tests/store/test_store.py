@@ -7,6 +7,7 @@ import json
 import pickle
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from ccperf.runs import backends
 from ccperf.runs.parquet import NOT_DRAWN, decode, encode
 from ccperf.runs.result import Result, run_id
 from ccperf.store import Store, StoreError, checksums, metric_text, schema
+from ccperf.store.opening import DamagedStore
 from recordings import ScriptedBackend, small_scenario
 
 if TYPE_CHECKING:
@@ -252,6 +254,28 @@ def test_closing_one_of_two_writers_leaves_the_other_writing(path: Path) -> None
         first.add(result(seed=3))
     with Store(path, mode="r") as store:
         assert len(list(store.runs())) == 3
+
+
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_a_closed_store_says_so_and_is_not_called_damaged(path: Path, mode: str) -> None:
+    with Store(path, mode="a") as store:
+        store.add(result())
+    closed = Store(path, mode=mode)
+    closed.close()
+    closed.close()
+    for use in (closed.ids, closed.check, lambda: closed.delete("0")):
+        with pytest.raises(StoreError, match=r"is closed; open it again$"):
+            use()
+
+
+def test_a_store_in_another_thread_is_not_called_damaged(path: Path) -> None:
+    with Store(path, mode="a") as store, ThreadPoolExecutor(1) as other:
+        store.add(result())
+        with pytest.raises(StoreError, match=r"one thread only; open it in each") as refused:
+            other.submit(store.ids).result()
+        with pytest.raises(StoreError, match=r"one thread only; open it in each"):
+            other.submit(store.add, result(seed=2)).result()
+    assert not isinstance(refused.value, DamagedStore)
 
 
 @pytest.mark.parametrize("mode", ["r", "a"])

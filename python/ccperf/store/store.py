@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from itertools import groupby
@@ -70,7 +71,8 @@ class Store:
         if mode == "a" and not mends and self._is_small() and has_tables(self.path):
             with Store(path, "r") as before:
                 before.check()
-        self._db = connect(self.path, mode)
+        self._opened: sqlite3.Connection | None = connect(self.path, mode)
+        self._thread = threading.get_ident()
 
     @property
     def paths(self) -> list[Path]:
@@ -83,8 +85,19 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def _db(self) -> sqlite3.Connection:
+        """Raises `StoreError` where SQLite's errors would look like a damaged file's."""
+        if self._opened is None:
+            raise StoreError(str(self.path), "is closed; open it again")
+        if self._thread != threading.get_ident():
+            raise StoreError(str(self.path), "is open in one thread only; open it in each")
+        return self._opened
+
     def close(self) -> None:
         """Close the file."""
+        if self._opened is None:
+            return
         if self.mode == "a":
             # Nobody who only reads leaves files beside it then. While others have it open, it stays
             # as it is.
@@ -92,6 +105,7 @@ class Store:
                 self._db.execute("PRAGMA busy_timeout = 0")
                 self._db.execute("PRAGMA journal_mode = DELETE")
         self._db.close()
+        self._opened = None
 
     # Writing.
 
