@@ -72,6 +72,18 @@ def test_a_link_that_a_schedule_changes_once_changes_once(
     assert phases(parsed).disturbance_ns == disturbance * 10**9
 
 
+def test_links_have_a_steady_state_where_no_flow_is_sampled() -> None:
+    scenario = dumbbell(rate="10Mbps", qlen="50p", rtts=["20ms"], cc="cubic", stop_time="6s")
+    links = []
+    for flows in ("all", "none"):
+        recording = scenario.recording.model_copy(update={"flows": flows})
+        found = ccperf.simulate(scenario.model_copy(update={"recording": recording}))
+        links.append(found.link_metrics["btl_forward"])
+    sampled, unsampled = links
+    assert unsampled == sampled
+    assert unsampled["steady_mean_utilization_l1"] > unsampled["mean_utilization_l1"]
+
+
 def test_a_warm_up_that_is_declared_counts() -> None:
     samples = {"received_bytes": received((250, 1), (49, 4))}
     early = flow(Dumbbell(**TENTHS, samples=samples, warm_up="24.9s"))

@@ -115,7 +115,7 @@ def compute(scenario: Runnable, recording: Recording) -> MetricTables:
     has_totals = recording.reordering is not None or len(flows.goodputs) > 1
     has_network = has_all or has_totals
     of_flows = {"whole": flows, "steady": Later(flows, flows.steady)}
-    of_links = {"whole": links, "steady": Later(links, flows.steady)}
+    of_links = {"whole": links, "steady": Later(links, links.steady)}
     values: dict[Scope, dict[str, Any]] = {scope: {} for scope in MetricTables().by_scope}
     for name, metric in METRICS.items():
         if metric.scope == "flow":

@@ -63,6 +63,10 @@ class Grid:
         matrix = self._table.array(column).reshape(self._shape)
         return matrix if self._kept is None else matrix.take(self._kept, axis=1)
 
+    def first_after(self, warm_up_ns: int) -> int:
+        """Return the row of the first interval that begins at that time or later."""
+        return int(self.starts_ns.searchsorted(warm_up_ns))
+
     def state(self, column: str) -> npt.NDArray[Any]:
         return self._matrix(column)[1:]
 

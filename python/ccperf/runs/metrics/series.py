@@ -83,7 +83,7 @@ class FlowSeries:
         #: When algorithms had something to answer, and when the steady state begins.
         self.phases = phases(canonical)
         #: Its first row; rows may be none.
-        self.steady = int(self._samples.starts_ns.searchsorted(self.phases.warm_up_ns))
+        self.steady = self._samples.first_after(self.phases.warm_up_ns)
         #: Bytes of probes over all that hosts have sent; NaN where it was not recorded.
         self.probing_share = _probing_share(recording)
         #: Times that priorities of links were to pause, and the largest share of the run that one
@@ -395,6 +395,8 @@ class LinkSeries:
         self.positions = self._samples.subjects
         self.names = [names[i] for i in self.positions]
         self._parsed = scenario.parsed
+        #: The first row of the steady state, of a grid that may be there without that of flows.
+        self.steady = self._samples.first_after(phases(scenario.parsed).warm_up_ns)
         #: Whether the direction has a queue discipline, shape (directions,).
         self.has_qdisc = np.array([with_qdisc[name] for name in self.names], dtype=bool)
 
