@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import ccperf
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.metrics import METRICS, compute
@@ -444,6 +445,23 @@ def test_one_flow_and_flows_that_end_by_themselves_do_not_converge() -> None:
     assert not METRICS["convergence_time_l4"].is_never(alone)
     ended = replace(shared(0.5, 0.5, 0), counters={"completion_ns": [math.nan, 1e9]})
     assert convergence(ended) is None
+
+
+@pytest.mark.parametrize(("size", "is_there"), [("100kB", False), ("0B", True)])
+def test_datagrams_that_all_are_sent_end_a_flow_by_itself(size: str, is_there: bool) -> None:
+    """Nobody acknowledges them: 100 kB at 1 Mbps are sent after 0.8 s."""
+    application = {"type": "CBR", "rate": "1Mbps", "write": "1000B", "bytes": size}
+    scenario = ccperf.Scenario(
+        stop_time="5s",
+        nodes=["a", "b"],
+        links=[{"name": "wire", "ends": ["a", "b"], "rate": "10Mbps", "delay": "5ms"}],
+        flows=[
+            {"source": "a", "destination": "b", "cc": "cubic"},
+            {"source": "a", "destination": "b", "transport": "UDP", "application": application},
+        ],
+    )
+    found = ccperf.simulate(scenario).network_metrics["net"]
+    assert ("mean_jains_fairness_1s_l4" in found) == is_there
 
 
 def fairness_of_seconds(dumbbell: Dumbbell) -> float | None:

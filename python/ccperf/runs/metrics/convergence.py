@@ -86,7 +86,7 @@ class _Together:
 def _together(flows: FlowSeries) -> _Together | None:
     """Return None where `mean_jains_fairness_1s_l4` is absent."""
     count = len(flows.names)
-    if count < 2 or np.isfinite(flows.completions_ns).any() or flows.time.size < 2:
+    if count < 2 or flows.have_ended.any() or flows.time.size < 2:
         return None
     begin = flows.counter("start_ns").max() / 1e9
     end = min(flows.counter("stop_ns").min() / 1e9, flows.time[-1])

@@ -104,6 +104,7 @@ class FlowSeries:
         self.is_endless = np.array([_is_endless(sender) for sender in senders], dtype=bool)
         transports = [sender.get("transport", "TCP") for sender in senders]
         self._is_tcp = np.array([transport == "TCP" for transport in transports], bool)
+        self._is_udp = np.array([transport == "UDP" for transport in transports], bool)
         index = {name: i for i, name in enumerate(recording.links.strings("name"))}
         #: Index of each flow's bottleneck among all link directions, shape (flows,).
         self.bottleneck: Integers = np.array(
@@ -138,6 +139,12 @@ class FlowSeries:
         completion, stop = self.counter("completion_ns"), self.counter("stop_ns")
         has_all = (completion < stop) | self._has_written_all
         return np.where(has_all, completion, np.nan)
+
+    @property
+    def have_ended(self) -> npt.NDArray[np.bool_]:
+        """Whether a flow has ended by itself: all of it is acknowledged, or, over UDP, sent."""
+        ended: npt.NDArray[np.bool_] = np.isfinite(self.completions_ns)
+        return ended | (self._is_udp & self._has_written_all)
 
     @property
     def _has_written_all(self) -> npt.NDArray[np.bool_]:
