@@ -359,6 +359,30 @@ def test_a_line_ends_with_its_flow_and_the_mean_is_of_those_that_are_there() -> 
     assert point.x.tolist() == [130]
 
 
+@pytest.mark.parametrize(("transport", "cc"), [("ROCE", "dcqcn"), ("TRIMMING", "Ndp")])
+def test_a_line_ends_with_its_flow_also_where_that_is_not_over_tcp(transport: str, cc: str) -> None:
+    """1 MB is there after some 10 ms of 50; the other flow stops at 20 ms."""
+    ends = {"source": "a", "destination": "b", "transport": transport, "cc": cc}
+    greedy = {"type": "Greedy", "write": "1000B"}
+    run = ccperf.simulate(
+        ccperf.Scenario(
+            stop_time="50ms",
+            nodes=["a", "b"],
+            links=[{"name": "wire", "ends": ["a", "b"], "rate": "1Gbps", "delay": "5us"}],
+            flows=[
+                {**ends, "application": {**greedy, "bytes": "1MB"}},
+                {**ends, "application": greedy, "stop": "20ms"},
+            ],
+            recording={"interval": "1ms"},
+        )
+    )
+    completed = run.recording.flows.array("completion_ns")[0] / 1e6
+    assert completed < 20
+    figure = describe("time_series", run.scenario, run.recording)
+    lengths = [int(np.isfinite(line.y).sum()) for line in of_role(figure, 2, "subject")]
+    assert lengths == [math.ceil(completed), 20]
+
+
 def test_flows_that_never_all_send_at_once_have_no_equal_share() -> None:
     counters = {"completion_ns": [60e6, np.nan], "start_ns": [0, 60_000_000]}
     run = Dumbbell(flows=2, points=5, counters=counters)

@@ -168,11 +168,11 @@ class FlowSeries:
     def is_living(self) -> npt.NDArray[np.bool_]:
         """Whether a flow was there at some time of the interval that ends at t_k.
 
-        It ends once it has closed and all its bytes are acknowledged, or, without ACKs, once its
-        application stops.
+        It ends once it has closed and all its bytes are acknowledged. What has no completion ends,
+        but over TCP, once its application stops.
         """
-        completion = self.counter("completion_ns")
-        ends = np.where(self._is_tcp, completion, self.counter("stop_ns"))
+        completion, stop = self.counter("completion_ns"), self.counter("stop_ns")
+        ends = np.where(self._is_tcp, completion, np.fmin(completion, stop))
         begun = self._samples.ends_ns[:, np.newaxis] > self.counter("start_ns")
         living: npt.NDArray[np.bool_] = begun & ~(self._samples.starts_ns[:, np.newaxis] >= ends)
         return living
