@@ -187,6 +187,7 @@ def test_shape_of_the_scenario(field: str, value: object, expected: str) -> None
     [
         ({"rate": 16}, "links[0].rate: `16` has no unit; write a rate like 16Mbps"),
         ({"ends": ["a"]}, "links[0].ends[1]: is missing"),
+        ({"ends": ["a", "b", "c"]}, "links[0].ends: has 3 entries; write at most 2"),
         ({"forwards": {}}, "links[0].forwards: is not a field here (did you mean `forward`?)"),
         (
             {"forward": {"los": 0.1}},

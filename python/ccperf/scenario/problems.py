@@ -72,6 +72,8 @@ def problem(details: ErrorDetails, root: type[Model]) -> Problem:
     elif kind == "literal_error":
         words = details["ctx"]["expected"].replace("'", "`")
         message = f"`{given}` is not {words}"
+    elif kind == "too_long" and isinstance(given, list | tuple):
+        message = f"has {len(given)} entries; write at most {details['ctx']['max_length']}"
     elif kind in _SHAPES:
         message = f"is {shown(given)}; write {_shape(details, root)}"
     elif kind != "value_error":
