@@ -10,7 +10,14 @@ import pytest
 
 from ccperf.cli.app import invoke
 from ccperf.errors import ScenarioError
-from ccperf.experiments.topologies import parking_lot, star, written
+from ccperf.experiments.topologies import (
+    SwitchPort,
+    leaf_spine,
+    parking_lot,
+    star,
+    written,
+)
+from ccperf.experiments.topologies.leaf_spine import SlowLinks
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.scenario import Scenario, ScenarioWarning
 
@@ -59,6 +66,10 @@ cc = "dctcp"
 """
 
 
+def slow(fields: str) -> str:
+    return LEAF_SPINE.replace("servers = 2", f"servers = 2\nslow = {{ {fields} }}")
+
+
 def read(folder: Path, text: str) -> Scenario:
     path = folder / "mine.toml"
     path.write_text(text)
@@ -80,6 +91,11 @@ def test_they_are_what_python_makes_of_the_same(tmp_path: Path) -> None:
     assert read(tmp_path, DUMBBELL) == dumbbell(**common, **flows)
     assert read(tmp_path, PARKING_LOT) == parking_lot(**common, rtt="30ms", hops=3, cc="cubic")
     assert read(tmp_path, STAR).nodes == star(9).nodes
+    parts = 'share = 0.5, rate = "1Gbps", seed = 3 }\nfabric_port = { device_queue = "3p"'
+    slower, port = SlowLinks(0.5, "1Gbps", 3), SwitchPort(device_queue="3p")
+    flow = {"source": "h_0_0", "destination": "h_1_0", "cc": "dctcp"}
+    same = leaf_spine(2, 2, 2, slow=slower, fabric_port=port).scenario([flow], stop_time="5ms")
+    assert read(tmp_path, slow(parts)).links == same.links
 
 
 @pytest.mark.parametrize(
@@ -92,6 +108,21 @@ def test_they_are_what_python_makes_of_the_same(tmp_path: Path) -> None:
         (STAR.replace("rate", "rat"), "star.link.rat: unknown field"),
         (STAR.replace("hosts = 9", "hosts = 1"), "hosts: 1 makes no network"),
         (LEAF_SPINE.replace("spines = 2", "spins = 2"), "did you mean `spines`?"),
+        (STAR.replace("hosts = 9", ""), "mine.toml:3: star: lacks `hosts`"),
+        (STAR.replace("9", '"9"'), "mine.toml:4: star.hosts: is '9'; write a whole number"),
+        (STAR.replace("9", "true"), "star.hosts: is True; write a whole number"),
+        (STAR.replace("9", '9\ndelays = "5us"'), "star.delays: is '5us'; write a list, [...]"),
+        (STAR.replace("9", "9\nport = 3"), "star.port: is 3; write a table, {...}"),
+        (STAR.replace('"1Gbps"', "1"), "links[0].rate: `1` has no unit"),
+        (slow("share = 0.5"), "leaf_spine.slow: lacks `rate`"),
+        (slow('share = "a", rate = "1Gbps"'), "slow.share: is 'a'; write a number"),
+        (slow('share = 1, rat = "1Gbps"'), "leaf_spine.slow.rat: unknown field `rat`"),
+        (PARKING_LOT.replace("hops = 3", ""), "parking_lot: lacks `hops`"),
+        (PARKING_LOT.replace("3\n", '"3"\n'), "parking_lot.hops: is '3'; write a whole number"),
+        (PARKING_LOT.replace('"30ms"', "30"), "rtt: `30` has no unit"),
+        (DUMBBELL.replace("rtts", "access_delay = 3\nrtts"), "access.delay: `3` has no unit"),
+        (DUMBBELL + 'flows = "2"\n', "dumbbell.flows: is '2'; write a whole number"),
+        (DUMBBELL + "tcp = 2\n", "dumbbell.tcp: is 2; write a table, {...}"),
     ],
 )
 def test_mistakes_name_the_setting(tmp_path: Path, text: str, says: str) -> None:

@@ -275,8 +275,8 @@ def _delays(
     rtts: Sequence[str], receivers: Sequence[str], access_delay: str
 ) -> tuple[str, dict[str, str]]:
     """The one-way delay of the bottleneck, and of each destination's access link."""
-    access = _time("access.delay", access_delay)
-    times = [_time(f"flows[{i}].rtt", rtt) for i, rtt in enumerate(rtts)]
+    access = time_ns("access.delay", access_delay)
+    times = [time_ns(f"flows[{i}].rtt", rtt) for i, rtt in enumerate(rtts)]
     least = 4 * access
     for i, time in enumerate(times):
         if time < least:
@@ -296,8 +296,13 @@ def _delays(
     return _native.format_time(shortest // 2 - 2 * access), delays
 
 
-def _time(field: str, text: str) -> int:
+def time_ns(field: str, value: object) -> int:
+    """A time of a setting, in ns; a number is taken as its text, which lacks a unit.
+
+    Raises:
+        ScenarioError: with the name of the field.
+    """
     try:
-        return _native.parse_time(text)
-    except (TypeError, ValueError) as error:
+        return _native.parse_time(str(value))
+    except ValueError as error:
         raise ScenarioError([(field, str(error))]) from None

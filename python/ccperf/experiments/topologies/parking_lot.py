@@ -9,7 +9,7 @@ from ccperf import _native
 from ccperf.base.wording import counted
 from ccperf.errors import ScenarioError
 from ccperf.experiments.bounds import few_enough
-from ccperf.experiments.topologies.dumbbell import SOCKET, Access, AnyAlgorithm
+from ccperf.experiments.topologies.dumbbell import SOCKET, Access, AnyAlgorithm, time_ns
 from ccperf.scenario import Scenario
 
 _ROOM = {"qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}}
@@ -55,7 +55,7 @@ def parking_lot(
             [("starts", f"has {counted(len(begin), 'entry')} for {hops + 1} flows")]
         )
     access = Access()
-    one_way, least = _native.parse_time(rtt) // 2, _native.parse_time(access.delay)
+    one_way, least = time_ns("rtt", rtt) // 2, _native.parse_time(access.delay)
     hop = (one_way - 2 * least) // hops
     if hop < 1:
         bottlenecks = counted(hops, "bottleneck")

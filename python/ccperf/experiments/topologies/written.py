@@ -14,19 +14,21 @@ flows or workloads::
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_type_hints
 
 from ccperf.algorithms.user_code import names
 from ccperf.errors import Problem, ScenarioError, UsageError, unknown
 from ccperf.experiments.topologies.fabric import Fabric, FabricLink, SwitchPort
 from ccperf.experiments.topologies.fat_tree import fat_tree
-from ccperf.experiments.topologies.leaf_spine import leaf_spine
+from ccperf.experiments.topologies.leaf_spine import SlowLinks, leaf_spine
 from ccperf.experiments.topologies.parking_lot import parking_lot
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.experiments.topologies.star import star
 from ccperf.scenario import Scenario
+from ccperf.scenario.problems import shown
 from ccperf.scenario.toml import Document
 
 #: What makes a scenario of its settings alone, and which other fields of a file belong to it.
@@ -39,13 +41,9 @@ _FABRICS: dict[str, Callable[..., Fabric]] = {
     "leaf_spine": leaf_spine,
     "fat_tree": fat_tree,
 }
-_PARTS = {
-    "link": FabricLink,
-    "host_link_of": FabricLink,
-    "fabric_link_of": FabricLink,
-    "port": SwitchPort,
-    "host_port": SwitchPort,
-}
+#: What a setting of a topology may be that has fields of its own.
+_PARTS = (FabricLink, SwitchPort, SlowLinks)
+_TABLE = Mapping[str, Any]
 
 
 def read(path: str | Path) -> Scenario:
@@ -89,43 +87,63 @@ def _built(name: str, data: Mapping[str, Any], folder: Path) -> Scenario:
     if not isinstance(settings, Mapping):
         raise UsageError("", f"must be a table: [{name}]")
     if name in _FABRICS:
-        topology = _FABRICS[name]
-        known = inspect.signature(topology).parameters
-        _known(settings, known, f"setting of a {name}")
-        fabric = topology(**{key: _part(key, value) for key, value in settings.items()})
+        fabric = _made(_FABRICS[name], settings, f"setting of a {name}")
         fields = {"nodes": fabric.nodes, "links": fabric.links, **others}
         return Scenario.model_validate(fields, context={"folder": folder})
     network, own = _WHOLE[name]
     for key in others:
         if key not in own:
             raise ScenarioError([(key, unknown(f"field beside [{name}]", key, own))])
-    if network is parking_lot:
-        _known(settings, inspect.signature(parking_lot).parameters, f"setting of a {name}")
     cc = settings.get("cc")
     made = [_resolved(one, folder) for one in cc] if isinstance(cc, list) else _resolved(cc, folder)
+    given = {**settings, **others, **({"cc": made} if cc else {})}
+    if network is parking_lot:
+        scenario: Scenario = _made(parking_lot, given, f"setting of a {name}")
+        return scenario
+    hints = {"flows": int, "tcp": _TABLE}
+    given |= {key: _value(key, given[key], hints[key]) for key in hints if key in given}
     try:
-        return network(**{**settings, **others, **({"cc": made} if cc else {})})
+        return network(**given)
     except TypeError as error:
         missing = ", ".join(f"`{word}`" for word in str(error).split("'")[1::2]) or str(error)
         raise UsageError("", f"lacks {missing}") from None
 
 
-def _known(settings: Mapping[str, Any], known: Mapping[str, Any], what: str) -> None:
-    for key in settings:
-        if key not in known:
-            raise UsageError(key, unknown(what, key, known))
+def _made(cls: Callable[..., Any], given: Mapping[str, Any], what: str, within: str = "") -> Any:
+    """What a topology, or a part of one, makes of its settings; `within`: which part."""
+    hints, parameters = get_type_hints(cls), inspect.signature(cls).parameters
+    for key in given:
+        if key not in parameters:
+            raise UsageError(f"{within}{key}", unknown(what, key, parameters))
+    for key, parameter in parameters.items():
+        if parameter.default is parameter.empty and key not in given:
+            raise UsageError(within.rstrip("."), f"lacks `{key}`")
+    return cls(**{key: _value(within + key, value, hints[key]) for key, value in given.items()})
 
 
-def _part(key: str, value: object) -> object:
-    """A table as the class that the topology takes."""
-    cls = _PARTS.get(key)
-    if cls is None or not isinstance(value, Mapping):
+def _value(name: str, value: object, hint: Any) -> object:
+    """A setting of the kind that it is declared to be; what a scenario checks is left to it."""
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    part = next((kind for kind in kinds if kind in _PARTS), None)
+    if part and isinstance(value, Mapping):
+        return _made(part, value, "field", f"{name}.")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if part or (hint == _TABLE and not isinstance(value, Mapping)):
+        write = "a table, {...}"
+    elif int in kinds and not (is_number and isinstance(value, int)):
+        write = "a whole number"
+    elif float in kinds and not is_number:
+        write = "a number"
+    elif hint == Sequence[str] and not isinstance(value, list):
+        write = "a list, [...]"
+    elif hint is str and is_number:
+        # The engine says what unit it lacks.
+        return str(value)
+    elif hint is str and not isinstance(value, str):
+        write = "a text, in quotes"
+    else:
         return value
-    fields = inspect.signature(cls).parameters
-    for field in value:
-        if field not in fields:
-            raise UsageError(f"{key}.{field}", unknown("field", field, fields))
-    return cls(**value)
+    raise UsageError(name, f"is {shown(value)}; write {write}")
 
 
 def _resolved(cc: object, folder: Path) -> object:
