@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ccperf
@@ -109,6 +110,71 @@ def test_round_trips_that_timestamps_are_too_coarse_for_are_pointed_out() -> Non
             assert f"{(base - 1000) / 1e3:.3g} us below the {base / 1e3:.3g} us" in said
         assert (result.flow_metrics["flow_1"]["mean_est_qdelay_l4"] < 0) == is_said
     assert "coarse-rtt" not in found(path({**FREE}))
+
+
+def over_two_ways(routing: str, **fields: Any) -> Result:
+    """A flow over 60 ms or over 2 ms one way: the longer one is the first of the links."""
+    ways = [("left", "up", "30ms"), ("up", "right", "30ms")]
+    ways += [("left", "down", "1ms"), ("down", "right", "1ms")]
+    hosts = [("a", "left", "10us"), ("b", "right", "10us")]
+    scenario = {
+        "stop_time": "1s",
+        "nodes": ["a", "b", "left", "right", "up", "down"],
+        "links": [
+            {"name": f"{one}-{other}", "ends": [one, other], "rate": "100Mbps", "delay": delay}
+            for one, other, delay in hosts + ways
+        ],
+        "routing": routing,
+        "flows": [{"source": "a", "destination": "b", "cc": "cubic", "tcp": FREE}],
+        **fields,
+    }
+    return ccperf.simulate(Scenario.model_validate(scenario))
+
+
+@pytest.mark.parametrize(
+    ("routing", "fields"),
+    [
+        ("ecmp(Seed=2)", {}),
+        ("random", {}),
+        ("static", {"failures": [{"node": "up", "down": "0s", "up": "900ms"}]}),
+    ],
+)
+def test_a_shorter_way_than_the_first_is_no_clock_too_coarse_for_it(
+    routing: str, fields: dict[str, Any]
+) -> None:
+    result = over_two_ways(routing, **fields)
+    samples = result.recording.flow_samples
+    assert np.nanmin(samples.array("srtt_ns")) < result.recording.flows.array("base_rtt_ns")[0]
+    assert "coarse-rtt" not in found(result)
+
+
+def transfers(recording: dict[str, Any], **tcp: Any) -> Result:
+    """Of 1 MB, one after the other, of DCTCP over a star of 40 us."""
+    stack = {"name": "dc", "profile": "datacentre", "tcp": {**FREE, **tcp}}
+    workload = {
+        "name": "web",
+        "stack": "dc",
+        "sizes": {"type": "Constant", "bytes": "1MB"},
+        "arrivals": {"type": "Times", "times": ["0s", "2ms"]},
+    }
+    scenario = star(2).scenario(
+        [], stop_time="5ms", stacks=[stack], workloads=[workload], recording=recording
+    )
+    return ccperf.simulate(scenario)
+
+
+def test_transfers_that_are_sampled_have_notes_as_flows_have() -> None:
+    sampled = {"flows": ["web"], "interval": "50us"}
+    result = transfers(sampled)
+    assert result.flow_metrics["web_1"]["mean_srtt_l4"] < 0.04
+    notes = [note for note in result.notes if note.rule == "coarse-rtt"]
+    assert [note.subject for note in notes] == ["web_1", "web_2"]
+    assert "coarse-rtt" not in found(transfers(sampled, Timestamp="false"))
+    assert "coarse-rtt" not in found(transfers({}))
+    held = transfers(sampled, SndBufSize=20_000, Timestamp="false")
+    assert "SndBufSize = 20000 B" in found(held)["buffers"].text
+    assert "unsampled" in found(transfers({"flows": ["web"], "interval": "5ms"}))
+    assert "unsampled" not in found(transfers({"interval": "5ms"}))
 
 
 @pytest.mark.parametrize("delays", [("10ms", "2ms"), ("2ms", "10ms")])

@@ -11,7 +11,7 @@ _LEAST_SHARE = 0.1
 
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
-    for flow in (each for each in run.flows if each.is_tcp):
+    for flow in (each for each in (*run.flows, *run.transfers) if each.is_tcp):
         sizes = {name: int(flow.setting(name)) for name in ("SndBufSize", "RcvBufSize")}
         share = _share(flow, min(sizes.values()))
         if share < _LEAST_SHARE:

@@ -8,10 +8,12 @@ import numpy as np
 
 from ccperf.runs.diagnoses.rule import Flow, Rule, Run, microseconds
 from ccperf.runs.metrics.path_delays import delay_steps, lengthened
+from ccperf.runs.metrics.unlike_paths import unlike
 
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
-    flows = [flow for flow in run.flows if flow.is_of_ns3 and flow.setting("Timestamp") == "true"]
+    flows = [each for each in _on_known_paths(run) if each.is_of_ns3]
+    flows = [each for each in flows if each.setting("Timestamp") == "true"]
     for flow, added_ns in zip(flows, _least_added_ns(run, flows), strict=True):
         srtt, base = flow.samples("srtt_ns"), flow.total("base_rtt_ns") + added_ns
         if (srtt < base).any():
@@ -22,6 +24,19 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
                 "whole ms, so that it says nothing here, nor does the queueing delay that it is "
                 "for; `Timestamp = false` under `tcp` takes it in ns",
             )
+
+
+def _on_known_paths(run: Run) -> Iterator[Flow]:
+    """Flows that no balancer and no failure leads over a path that may be a shorter one."""
+    unknown = [unlike(run.scenario, "delay")]
+    if run.scenario.get("failures"):
+        from ccperf.runs.metrics.changing_paths import rerouted
+
+        unknown.append(rerouted(run.scenario))
+    flows = frozenset().union(*(named.flows for named in unknown))
+    workloads = frozenset().union(*(named.workloads for named in unknown))
+    yield from (flow for flow in run.flows if flow.name not in flows)
+    yield from (flow for flow in run.transfers if flow.workload not in workloads)
 
 
 def _least_added_ns(run: Run, flows: Sequence[Flow]) -> list[float]:

@@ -78,6 +78,11 @@ class Flow:
         return str(given.get(name, _defaults()[name]))
 
     @property
+    def workload(self) -> str:
+        """What it is a transfer of, if it is one."""
+        return workload_of(self.name)
+
+    @property
     def is_tcp(self) -> bool:
         """Whether it has sockets of TCP; over RoCE and switches that cut packets it has none."""
         return bool(self.described.get("transport", "TCP") == "TCP")
@@ -122,15 +127,32 @@ class Run:
     @cached_property
     def flows(self) -> list[Flow]:
         """The flows with a control that have samples."""
+        return self._with(
+            {flow["name"]: flow for flow in self.scenario["flows"] if "cc" in flow}.get
+        )
+
+    @cached_property
+    def transfers(self) -> list[Flow]:
+        """The transfers of workloads that have samples; where they begin and end is not known."""
+        stacks = {stack["name"]: stack for stack in self.scenario.get("stacks", ())}
+        of = {each["name"]: stacks[each["stack"]] for each in self.scenario.get("workloads", ())}
+
+        def described(name: str) -> Mapping[str, Any] | None:
+            stack = of.get(workload_of(name))
+            return stack and {**stack, "name": name, "source": "", "destination": ""}
+
+        own = {flow["name"] for flow in self.scenario["flows"]}
+        return self._with(lambda name: None if name in own else described(name))
+
+    def _with(self, described: Callable[[str], Mapping[str, Any] | None]) -> list[Flow]:
         names = self.recording.flows.strings("name")
-        described = {flow["name"]: flow for flow in self.scenario["flows"] if "cc" in flow}
         # Ordered by time and then by flow: each has every so-manieth row.
         samples = self.recording.flow_samples
         count = int((samples.array("time_ns") == 0).sum())
         return [
-            Flow(self, index, slice(place, None, count), described[names[index]])
+            Flow(self, index, slice(place, None, count), known)
             for place, index in enumerate(samples.array("flow")[:count].tolist())
-            if names[index] in described
+            if (known := described(names[index]))
         ]
 
     def sampled(self, direction: str, column: str) -> npt.NDArray[Any]:
@@ -139,6 +161,11 @@ class Run:
         samples = self.recording.link_samples
         is_its: npt.NDArray[np.bool_] = samples.array("link") == names.index(direction)
         return samples.array(column)[is_its]
+
+
+def workload_of(transfer: str) -> str:
+    """Transfers are called after their workload: `web_12`."""
+    return transfer.rpartition("_")[0]
 
 
 def has_device_queue(link: Mapping[str, Any], side: str) -> bool:

@@ -13,7 +13,7 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
     interval, end = map(_native.parse_time, times)
     if interval < end:
         return
-    for flow in run.flows:
+    for flow in (*run.flows, *run.transfers):
         if flow.total("segments_sent"):
             yield (
                 flow.name,
