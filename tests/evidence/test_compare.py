@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ccperf
+from ccperf.algorithms import roles
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells, gate, sweeps, text
 from ccperf.evidence.cells import Cell, Point
@@ -529,3 +530,33 @@ def test_walks_that_a_seed_draws_are_repetitions_and_no_points(tmp_path: Path) -
         ("TcpCubic", [1, 2, 3]),
     ]
     assert not any(cell.is_deterministic for cell in found)
+
+
+@pytest.mark.parametrize("name", list(catalogue.NAMED))
+def test_another_seed_makes_no_other_point_of_an_experiment(database: Path, name: str) -> None:
+    """Whatever it draws: sizes, receivers, classes, links."""
+    any_row = next(cells.records(database)).row
+    experiment = catalogue.get(name)
+    algorithm = {"qdisc": "ECNSharpQueueDisc", "routing": "letflow"}.get(
+        experiment.kind, "TcpCubic"
+    )
+    algorithm = "DwrrQueueDisc" if name == "schedulers" else algorithm
+    parameters = {roles.LABELS[roles.UNDER_TEST]: algorithm}
+    row = replace(any_row, experiment=name, parameters=parameters)
+    settings = {
+        cells.record(row, database, scenario.canonical(), {}).settings
+        for seed in (1, 2)
+        for scenario in (experiment.scenario(algorithm, seed=seed),)
+    }
+    assert len(settings) == 1
+
+
+def test_a_scheduler_that_counts_bytes_is_compared_with_others_over_seeds(tmp_path: Path) -> None:
+    """PIAS sets code points and ends of flows, which DWRR does not."""
+    path = tmp_path / "schedulers.db"
+    line = ["run", "schedulers", "--qdisc", "DwrrQueueDisc,PIAS", "--seed", "1..3"]
+    assert invoke([*line, "--short", "9", "--stop-time", "210ms", "--db", str(path)]) == 0
+    metrics = list(catalogue.get("schedulers").answer.metrics)
+    rows = compare(cells.by_algorithm(cells.read([path])), metrics).rows
+    assert [row.metric for row in rows] == metrics
+    assert {(row.points, row.seeds) for row in rows} == {(1, 3)}

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 #: What a flow's entry in a scenario says of its algorithm, and what a seed may draw.
 _NOT_OF_THE_POINT = {"cc", "start", "stop", "receiver_stop"}
+#: What else it may draw where the experiment says that it draws flows; PIAS is of a scheduler.
+_OF_DRAWN_FLOWS = {"source", "destination", "source_port", "destination_port", "dscp", "pias"}
 #: What runs may have among their labels though no experiment declares it, and what stands for it in
 #: runs without.
 SETTINGS = (JITTER, PROFILE)
@@ -288,11 +290,12 @@ def _point(row: RunRow, settings: str) -> Point:
 def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     """Return a hash of what all algorithms and seeds of a point have in common.
 
-    An experiment may draw from the seed what links change to (a walk, a handover), but not when. If
-    the algorithm under test is no flow's congestion control, it is a load balancer, where a seed
-    may draw which links are slow but not how many, or a queue discipline: that of some ports, whose
-    neighbours have the same. What an experiment gives hosts against a balancer's reordering is part
-    of the balancer; the parameter `order` tells the points apart where it is not.
+    An experiment may draw from the seed what links change to (a walk, a handover), but not when;
+    and how much flows send, and between whom, if it declares that (`draws_flows`). If the algorithm
+    under test is no flow's congestion control, it is a load balancer, where a seed may draw which
+    links are slow but not how many, or a queue discipline: that of some ports, whose neighbours
+    have the same. What an experiment gives hosts against a balancer's reordering is part of the
+    balancer; the parameter `order` tells the points apart where it is not.
     """
     return hashlib.sha256(canonical_json(_common(scenario, row)).encode()).hexdigest()[:16]
 
@@ -311,6 +314,13 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
             {key: value for key, value in flow.items() if key not in _NOT_OF_THE_POINT}
             for flow in scenario["flows"]
         ]
+        experiment = NAMED.get(row.experiment)
+        if experiment is not None and experiment.draws_flows:
+            common["flows"] = [_as_drawn(flow) for flow in common["flows"]]
+            named = ("flows", "links")
+            common["recording"] = {
+                key: value for key, value in scenario["recording"].items() if key not in named
+            }
         moving = {change["link"] for change in scenario["changes"] if change["delay"]}
         # Where a delay moves, the first one is drawn as the others are.
         links = [{**one, "delay": ""} if one["name"] in moving else one for one in links]
@@ -337,6 +347,13 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
         links = _without(links, "forward", "reverse")
     common["links"] = links
     return common
+
+
+def _as_drawn(flow: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a flow without how much it sends, and between whom."""
+    kept = {key: value for key, value in flow.items() if key not in _OF_DRAWN_FLOWS}
+    sends = {key: value for key, value in flow["application"].items() if key != "bytes"}
+    return {**kept, "application": sends}
 
 
 def _mix(flows: Iterable[Mapping[str, Any]]) -> str:

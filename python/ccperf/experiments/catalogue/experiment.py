@@ -103,6 +103,9 @@ class Experiment(ABC):
     #: Whether `build` draws anything else from the seed, so that another is another scenario; None
     #: where nobody says, and scenarios of two seeds are built to see.
     draws_more: ClassVar[bool | None] = None
+    #: Whether the seed draws what the flows send that the scenario lists, or between whom: flows of
+    #: different seeds then are flows of one point. Workloads are drawn in any case.
+    draws_flows: ClassVar[bool] = False
     #: Keys of the papers whose experiment it is, in the bibliography.
     papers: ClassVar[tuple[str, ...]] = ()
     #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.

@@ -62,6 +62,7 @@ class Dwrr(DataCentreExperiment):
         TRANSPORT,
     )
     draws_more = True
+    draws_flows = True
     seeded = "when short flows begin, their sizes and classes"
     stop_time = "400ms"
 

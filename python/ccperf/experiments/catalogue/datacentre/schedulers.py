@@ -9,7 +9,7 @@ from ccperf.algorithms import registry
 from ccperf.base import expression
 from ccperf.errors import UsageError
 from ccperf.experiments.bounds import MOST
-from ccperf.experiments.catalogue.answer import FCT, FCT_P99, QUEUE, Answer
+from ccperf.experiments.catalogue.answer import QUEUE, Answer
 from ccperf.experiments.catalogue.datacentre import dwrr, schemes
 from ccperf.experiments.catalogue.datacentre.experiment import (
     RATE_OF_LINKS,
@@ -49,7 +49,8 @@ class Schedulers(DataCentreExperiment):
     )
     usual: ClassVar[tuple[str, ...]] = (*_ATTRIBUTES, PIAS)
     papers: ClassVar[tuple[str, ...]] = ("ecnsharp",)
-    answer = Answer((FCT, FCT_P99, QUEUE), "marking", "time")
+    # Of the short flows: where a discipline counts their bytes, the long ones have an end, too.
+    answer = Answer(("short.mean_fct_l4", "short.p99_fct_l4", QUEUE), "marking", "time")
     parameters = (
         Parameter("marking", "qdisc", ("TcnQueueDisc",), "TcnQueueDisc", "Discipline of a class."),
         Parameter("short", "count", (100,), 100, "Number of short flows.", most=MOST["flows"] - 3),
@@ -58,6 +59,7 @@ class Schedulers(DataCentreExperiment):
         TRANSPORT,
     )
     draws_more = True
+    draws_flows = True
     seeded = "when short flows begin, their sizes and classes"
     stop_time = "400ms"
 

@@ -62,6 +62,7 @@ class Permutation(Lossless):
         RATE,
     )
     draws_more = None
+    draws_flows = True
     seeded = "who sends to whom, and all choices at random"
     stop_time = "10ms"
 
