@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from ccperf.cli import things
+from ccperf.cli.app import invoke
 from ccperf.cli.commands import COMMANDS
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.present.figures import FIGURES, OF_RECORDINGS
@@ -513,3 +514,18 @@ def stored(path: Path) -> dict[str, Any]:
             }
     except StoreError:  # being created
         return {}
+
+
+def test_a_run_is_shown_by_its_id_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the databases of the folder; its id is what `run` prints."""
+    monkeypatch.chdir(tmp_path)
+    line = ["run", "dumbbell", "--cc", "cubic", "--stop-time", "300ms", "--json"]
+    assert invoke(line) == 0
+    (made,) = json.loads(capsys.readouterr().out)
+    for name in (made["run"], made["run"][:6]):
+        assert invoke(["show", name, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["run"] == made["run"]
+    assert invoke(["show", "beefbeefbeefbeef"]) == 2
+    assert "no run `beefbeefbeefbeef`" in capsys.readouterr().err

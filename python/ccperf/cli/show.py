@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -105,6 +106,8 @@ def _named(words: tuple[str, ...], db: list[Path] | None) -> tuple[str, str]:
 
     if name in profiles.names():
         return "profile", name
+    if re.fullmatch("[0-9a-f]{4,16}", name):
+        return "run", name
     known = [
         *NAMED,
         *METRICS,
