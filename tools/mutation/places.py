@@ -168,7 +168,12 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/scoreboard/sizes.rs": ("join_what_fits",),
     "host/tcp/socket/acceptance.rs": ("is_challenged", "send_challenge_ack"),
-    "host/tcp/socket/ack.rs": ("duplicate_delivery", "take_round_trips", "keep_open"),
+    "host/tcp/socket/ack.rs": (
+        "duplicate_delivery",
+        "take_round_trips",
+        "keep_open",
+        "open_as_may_be",
+    ),
     "host/tcp/socket/close.rs": ("on_segment_in_time_wait",),
     "host/tcp/socket/episode.rs": (
         "on_loss_found",
@@ -199,6 +204,7 @@ OFF_IN_NS3 = {
         "is_cut_next",
         "is_deferred",
         "repeat_together",
+        "send_lost",
         "send_new_as_probe",
     ),
     "host/tcp/socket/segments.rs": ("duplicate_to_send",),
