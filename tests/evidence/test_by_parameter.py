@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +13,13 @@ import ccperf
 from ccperf.api.runs import Runs
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
+from ccperf.evidence import cells
+from ccperf.evidence.by_parameter import by_parameter
+from ccperf.evidence.compare import compare
+
+if TYPE_CHECKING:
+    from ccperf.evidence.cells import Cell
+    from ccperf.evidence.compare import Row
 
 METRIC = "mean_srtt_l4"
 
@@ -104,6 +113,26 @@ def test_what_there_is_not(
 ) -> None:
     assert invoke(["compare", *words, "--db", str(db)]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_values_are_compared_with_one_engine(db: Path) -> None:
+    """Two that were run by two engines may differ by these alone."""
+    found = [cell for cell in cells.read([db]) if cell.algorithm == "TcpCubic"]
+    later = [replace(cell, engine="later") for cell in found]
+
+    def rows(*of: Cell) -> list[Row]:
+        sides = by_parameter(of, "qdisc=fifo,codel", "--by")
+        return list(compare(sides, [METRIC], over="values", each=True).rows)
+
+    def under(qdisc: str, of: list[Cell]) -> list[Cell]:
+        return [cell for cell in of if ("qdisc", qdisc) in cell.point.own]
+
+    fifo, codel = under("FifoQueueDisc", found), under("CoDelQueueDisc", later)
+    assert (len(fifo), len(codel)) == (2, 2)
+    assert rows(*fifo, *codel) == []
+    both = rows(*found, *later)
+    assert len(both) == 4
+    assert {dict(row.point)["engine"] for row in both} == {found[0].engine[:8], "later"}
 
 
 def test_a_base_is_an_algorithm_or_a_value(runs: Runs) -> None:

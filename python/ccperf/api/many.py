@@ -203,7 +203,7 @@ def compare(
         if by
         else cells.by_algorithm(found, texts),
         asked.metrics(metric) or (lambda name: catalogue.answer(name).metrics),
-        over="databases" if by else "algorithms",
+        over="values" if by else "algorithms",
         each=each,
         least=asked.least(least),
     )

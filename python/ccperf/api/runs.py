@@ -193,7 +193,7 @@ class Runs(Sequence["Result"]):
             if baseline is not None:
                 raise UsageError("baseline", "is an algorithm; of `by` the first value is the base")
             sides = by_parameter(self._cells, by, "by")
-            return compare(sides, headlines, over="databases", each=each, least=asked.least(least))
+            return compare(sides, headlines, over="values", each=each, least=asked.least(least))
         rows = [row for _, row in self._rows]
         there = Algorithms(rows, ["these runs"])
         order = list(cells.by_algorithm(self._cells))

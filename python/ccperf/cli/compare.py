@@ -93,7 +93,7 @@ def command(
     if by:
         found = choose(databases(db), experiment=experiment, cc=",".join(items), at=at)
         sides = by_parameter(found, by, "--by")
-        over = "databases"
+        over = "values"
     elif files:
         advice = with_databases(arguments(), [str(path) for path in files])
         if len(files) != len(items) or versions:

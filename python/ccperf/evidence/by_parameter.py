@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError, unknown
-from ccperf.evidence.cells import NOT_GIVEN, SETTINGS, Point
+from ccperf.evidence.cells import NOT_GIVEN, SETTINGS, Point, told_by_maker
 from ccperf.evidence.chosen import spellings, words
 from ccperf.experiments import grid
 from ccperf.experiments.catalogue.experiment import PROFILE
@@ -24,18 +24,20 @@ def by_parameter(found: Iterable[Cell], by: str, option: str) -> dict[str, list[
     """Return the cells at each value of a parameter, each at a point that does not say which.
 
     `by` is `qdisc`, or `qdisc=fifo,codel`: the first value is the base; of all values that of the
-    first run. Experiments without the parameter are left out. What else a value brings with it, as
-    a profile its loss recovery, makes no other point.
+    first run. Points that were run by several backends or engines say by which. Experiments
+    without the parameter are left out. What else a value brings with it, as a profile its loss
+    recovery, makes no other point.
 
     Raises:
         UsageError: names `option`, for a parameter or a value that there is not, and for one value.
     """
     name, equals, asked = by.partition("=")
     found = list(found)
+    having = [cell for cell in found if name in _parameters(cell)]
     there: dict[str, list[Cell]] = {}
-    for cell in found:
-        if (value := _parameters(cell).get(name)) is not None:
-            there.setdefault(value, []).append(_without(cell, name))
+    at_points = told_by_maker(_without(cell, name) for cell in having)
+    for cell, at_point in zip(having, at_points, strict=True):
+        there.setdefault(_parameters(cell)[name], []).append(at_point)
     if not there:
         known = {name for cell in found for name in _parameters(cell)}
         raise UsageError(option, unknown("parameter", name, known))

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from ccperf.runs.metrics import Better, Metric
 
 #: What sides are.
-Over: TypeAlias = Literal["algorithms", "databases", "backends"]
+Over: TypeAlias = Literal["algorithms", "databases", "backends", "values"]
+#: Those that are compared algorithm by algorithm.
+_BY_ALGORITHM = ("databases", "values")
 
 
 @dataclass(frozen=True)
@@ -229,8 +231,9 @@ def compare(
     """Compare each side with the first, over the points and seeds that both have.
 
     Sides are algorithms, compared with one engine; or databases, compared algorithm by algorithm
-    whatever engine they were made with; or an algorithm on several backends. `metrics` may depend
-    on the experiment, whose name it is then given. With `each` there is a row for each
+    whatever engine they were made with; or an algorithm on several backends; or values of a
+    parameter, algorithm by algorithm, with one engine. `metrics` may depend on the experiment,
+    whose name it is then given. With `each` there is a row for each
     point, else one for each experiment and metric (of databases, and algorithm). Relative
     differences below `least` do not matter. Probabilities are corrected for the number of points;
     those of a part of a comparison (not `is_whole`) are left to `corrected`.
@@ -341,13 +344,16 @@ def _by_key(cells: Iterable[Cell], over: Over) -> dict[Hashable, list[Cell]]:
 def _key(cell: Cell, over: Over) -> Hashable:
     if over == "databases":
         return cell.point, cell.algorithm, cell.backend
+    if over == "values":
+        # Releases of ns-3 are profiles, too: what they are run by may be another one.
+        return cell.point, cell.algorithm, cell.backend, cell.engine.rpartition("/")[2]
     if over == "backends":
         return cell.point
     return cell.point, cell.backend, cell.engine
 
 
 def _text(cell: Cell, over: Over) -> str:
-    return f"{cell.point.text} {cell.algorithm}" if over == "databases" else cell.point.text
+    return f"{cell.point.text} {cell.algorithm}" if over in _BY_ALGORITHM else cell.point.text
 
 
 @dataclass(frozen=True)
@@ -397,7 +403,7 @@ def _whose(base: Cell, other: Cell, over: Over) -> tuple[tuple[tuple[str, str], 
     point = base.point.with_more(
         {name: value for name, value in other.point.told if name not in dict(base.point.told)}
     )
-    if over == "databases":
+    if over in _BY_ALGORITHM:
         return (*point.parameters, ("algorithm", base.algorithm)), base.algorithm
     return point.parameters, ""
 
