@@ -107,6 +107,7 @@ impl<P: Profile> Socket<P> {
             self.sending.dup_acks = 0;
             self.sending.is_recover_active = false;
             self.sending.is_first_partial_ack = true;
+            // Of an episode that has not come to its end the algorithm is told none (Linux's `tcp_try_undo_partial`).
             let is_within = self.sending.scoreboard.head() < self.sending.recover;
             if self.tcb.cong_state == CongState::Recovery && is_within {
                 self.open_as_may_be();

@@ -4,14 +4,18 @@ use super::linux::{play, play_with};
 
 const WITH_ECN: [(&str, &str); 1] = [("UseEcn", "On")];
 
+/// Both ends agree to ECN.
+const OPENED: &str = "
+    0         connect
+    0         > SEW 0 sackok
+    50        < SE. 0 ack 1 sackok
+    50        > . 1 ack 1
+";
+
 /// RFC 9937: of what marks reduce the window by, too, the share is of what has come, the ACK with the first echo once.
 #[test]
 fn an_echo_shrinks_the_window_as_a_loss_does() {
     let timeline = "
-        0         connect
-        0         > SEW 0 sackok
-        50        < SE. 0 ack 1 sackok
-        50        > . 1 ack 1
         60        write 20000
         60 > . 1:10001 by 1000 ack 1 ect0
         110 < E. 1 ack 1001
@@ -24,7 +28,7 @@ fn an_echo_shrinks_the_window_as_a_loss_does() {
         114 < E. 1 ack 5001
         114 > . 12001:13001 ack 1 ect0
     ";
-    play(&WITH_ECN, timeline);
+    play(&WITH_ECN, &[OPENED, timeline].concat());
 }
 
 /// The first mark and the segment after it have an ACK each, and so has CWR, which ends the echo even if no ACK has told of the
@@ -67,10 +71,6 @@ fn a_first_mark_and_cwr_are_acknowledged_at_once() {
 
 /// Ten segments are on their way, all with ECT.
 const TEN_SENT: &str = "
-    0         connect
-    0         > SEW 0 sackok
-    50        < SE. 0 ack 1 sackok
-    50        > . 1 ack 1
     60        write 30000
     60 > . 1:10001 by 1000 ack 1 ect0
 ";
@@ -92,7 +92,7 @@ fn the_first_new_segment_after_a_loss_has_cwr() {
         162 > W. 11001:12001 ack 1 ect0
         162 > . 12001:17001 by 1000 ack 1 ect0
     ";
-    play(&WITH_ECN, &[TEN_SENT, LOST, timeline].concat());
+    play(&WITH_ECN, &[OPENED, TEN_SENT, LOST, timeline].concat());
 }
 
 /// In Recovery an echo asks for nothing; the ACK that ends it may begin the next reduction.
@@ -106,7 +106,7 @@ fn an_echo_with_the_end_of_recovery_reduces_the_window_again() {
         162 > . 12001:13001 ack 1 ect0
         162 ? state Cwr ssthresh 2000
     ";
-    play(&WITH_ECN, &[TEN_SENT, LOST, timeline].concat());
+    play(&WITH_ECN, &[OPENED, TEN_SENT, LOST, timeline].concat());
 }
 
 /// One reduction a window: the loss is repaired as the reduction goes on, and DCTCP's becomes one by half of what is left.
@@ -121,12 +121,11 @@ fn a_loss_in_cwr_is_repaired_within_its_reduction() {
         113 < E. 1 ack 1001 sack 2001:5001
     ";
     // DCTCP's handshake is ECT, too.
-    let of_dctcp = TEN_SENT
-        .replace("sackok\n", "sackok ect0\n")
-        .replace("> . 1 ack 1\n", "> . 1 ack 1 ect0\n");
-    for (cc, ssthresh, sent) in [("TcpNewReno", 5000, TEN_SENT), ("TcpDctcp", 4000, &of_dctcp)] {
+    let of_dctcp =
+        OPENED.replace("sackok\n", "sackok ect0\n").replace("> . 1 ack 1\n", "> . 1 ack 1 ect0\n");
+    for (cc, ssthresh, opened) in [("TcpNewReno", 5000, OPENED), ("TcpDctcp", 4000, &of_dctcp)] {
         let state = format!("113 ? state Recovery ssthresh {ssthresh}");
-        play_with(cc, &WITH_ECN, &[sent, timeline, &state].concat());
+        play_with(cc, &WITH_ECN, &[opened, TEN_SENT, timeline, &state].concat());
     }
 }
 
@@ -135,10 +134,6 @@ fn a_loss_in_cwr_is_repaired_within_its_reduction() {
 #[test]
 fn a_loss_that_a_timer_finds_in_cwr_brings_nothing_new() {
     let timeline = "
-        0         connect
-        0         > SEW 0 sackok
-        50        < SE. 0 ack 1 sackok
-        50        > . 1 ack 1
         60        write 60000
         60 > . 1:20001 by 1000 ack 1 ect0
         110 < E. 1 ack 1001
@@ -148,7 +143,7 @@ fn a_loss_that_a_timer_finds_in_cwr_brings_nothing_new() {
         126 > . 11001:12001 ack 1
         126 ? state Recovery ssthresh 10000 in_flight 9000 cwnd 10000
     ";
-    play(&[("UseEcn", "On"), ("InitialCwnd", "20")], timeline);
+    play(&[("UseEcn", "On"), ("InitialCwnd", "20")], &[OPENED, timeline].concat());
 }
 
 /// RFC 8257 section 3.2: what waits for its ACK has it with the old mark, what has the other mark at once.
