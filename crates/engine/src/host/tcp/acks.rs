@@ -1,6 +1,7 @@
 //! When a receiver acknowledges data that came in order.
 
 mod delayed;
+mod offered;
 mod quick;
 
 use std::fmt;
@@ -67,6 +68,13 @@ pub trait AckPolicy: fmt::Debug + Send {
 
     /// It came in order, and leaves no hole.  Returns how long its ACK may wait; `None`: not at all.
     fn on_data(&mut self, tcb: &Tcb) -> Option<Time>;
+
+    /// The window that a segment offers which acknowledges what is before `next`, while so many bytes are held beyond it, in units
+    /// of 2^`shift` bytes; `None`: all that there is room for.
+    #[inline(always)]
+    fn offer(&mut self, _next: Seq, _held: u32, _shift: u8) -> Option<u32> {
+        None
+    }
 
     /// A segment with PSH has come.
     fn on_pushed(&mut self) {}

@@ -6,22 +6,35 @@ use super::config::Config;
 /// (x86-64, 7.3.4).
 const BESIDE_DATA: u32 = 436;
 const DESCRIPTION: u32 = 256;
+/// In bytes: the segments that a receiver reckons with before any has come (RFC 9293 section 3.7.1).
+const SMALL: u32 = 536;
 
 /// What a buffer takes of which so much is asked for.
 pub fn doubled(buffer: u32) -> u64 {
     2 * u64::from(buffer)
 }
 
-/// Bytes of data for which a receive buffer of this size has room, by segments of `segment` bytes (`scaling_ratio`, in 256ths).
+/// Bytes of data for which a receive buffer of this size has room, by segments of `segment` bytes.
 pub fn room(buffer: u32, segment: u32) -> u32 {
-    let memory = (segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION;
-    let share = 256 * u64::from(segment) / u64::from(memory);
-    (doubled(buffer) * share / 256).try_into().unwrap_or(u32::MAX)
+    room_beside(buffer, segment, 0, 0)
+}
+
+/// The same while so many bytes are `held` in such segments, and in one segment so many `unread`.  Data is taken for the share of the
+/// memory that such a segment fills of its own, in 256ths (`scaling_ratio`), and for a half while none has more than 536 B.
+pub fn room_beside(buffer: u32, segment: u32, held: u32, unread: u32) -> u32 {
+    let share = if segment > SMALL { 256 * u64::from(segment) / memory_of(segment) } else { 128 };
+    let of_unread = if unread > 0 { memory_of(unread) } else { 0 };
+    let used = u64::from(held.div_ceil(segment.max(1))) * memory_of(segment) + of_unread;
+    let free = doubled(buffer).saturating_sub(used);
+    (free * share / 256).try_into().unwrap_or(u32::MAX)
+}
+
+fn memory_of(segment: u32) -> u64 {
+    ((segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION).into()
 }
 
 /// The largest window that is offered: what there is room for, in whole units of the window field, as far as that can say it
-/// (`__tcp_select_window`).  Of what is held beyond a hole a fifth of the buffer takes nothing from it; more would.  Where short
-/// segments leave less than what was asked for, the kernel offers that at first; it is offered throughout here.
+/// (`__tcp_select_window`), and what was asked for, which is offered at first.
 pub fn largest_window(config: &Config) -> u32 {
     let shift = config.window_shift();
     let sayable = config.max_window << shift;

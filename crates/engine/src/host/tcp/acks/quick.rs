@@ -12,11 +12,11 @@
 //! Beyond a hole three segments are acknowledged one by one (so that a peer that counts them sees DupThresh), and then one ACK
 //! stands for those of a millisecond or a third of a round trip (Linux's compression of SACKs, `tcp_comp_sack_delay_ns`).
 
+use super::offered::OfferedWindow;
 use super::{AckPolicy, GapAck, GapSegment, NewSegment};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
-use crate::host::tcp::memory::room;
 use crate::host::tcp::tcb::Tcb;
 use crate::packet::SackBlock;
 
@@ -25,8 +25,6 @@ const MOST_QUICK: u32 = 16;
 /// When a mark comes: the peer's window may be small.
 const MARKED_QUICK: u32 = 2;
 const LEAST_WAIT: Time = Time::from_ms(40);
-/// Segments that the offered window grows by with each segment.
-const GROWTH: u32 = 2;
 /// ACKs beyond a hole that do not wait, and those that one which waits may stand for.
 const GAP_ACKS: u32 = 3;
 const MOST_COMPRESSED: u32 = 44;
@@ -51,8 +49,7 @@ pub struct Quick {
     /// Each segment is acknowledged at once (Linux's `quickack` of a route).
     is_always_quick: bool,
     receive_buffer: u32,
-    /// By so many bytes the offered window may grow yet, if nothing waits in the buffer.
-    growth_left: i64,
+    window: OfferedWindow,
     /// Something with PSH has come since the last ACK.
     is_pushed: bool,
     /// What has come since the last ACK is not to wait for one (Linux's `ICSK_ACK_NOW`).
@@ -85,7 +82,7 @@ impl AckPolicy for Quick {
             most: config.delayed_ack_timeout,
             is_always_quick: config.delayed_ack_count == 1,
             receive_buffer: config.receive_buffer,
-            growth_left: 0,
+            window: OfferedWindow::new(config),
             is_pushed: false,
             is_due: false,
             is_marked: false,
@@ -101,27 +98,29 @@ impl AckPolicy for Quick {
     fn on_established(&mut self) {}
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
-        let NewSegment { bytes, is_in_order, mut held } = segment;
+        let NewSegment { bytes, is_in_order, held } = segment;
         if is_in_order {
             self.largest = self.largest.max(bytes);
             self.adapt(tcb);
             self.waiting += bytes;
-            held += bytes;
         }
         if std::mem::take(&mut self.is_marked) {
             self.quicken(MARKED_QUICK);
             self.wait = LEAST_WAIT;
         }
-        let room = self.growth_left - i64::from(held);
-        if room > 0 {
-            self.growth_left -= room.min(i64::from(GROWTH * bytes));
-            self.quick |= 1;
-        }
+        let window = &mut self.window;
+        let grows =
+            if is_in_order { window.on_next(bytes, held) } else { window.on_gap(bytes, held) };
+        self.quick |= u32::from(grows);
     }
 
     fn on_data(&mut self, tcb: &Tcb) -> Option<Time> {
-        let is_quick = self.quick > 0 || self.is_always_quick || self.is_pushed || self.is_due;
+        let is_quick = self.quick > 0 || self.is_always_quick || self.is_due;
         if is_quick || self.waiting > self.largest {
+            return None;
+        }
+        self.window.on_read();
+        if self.is_pushed {
             return None;
         }
         // An eighth of a round trip is enough, and LEAST_WAIT at least.
@@ -132,6 +131,10 @@ impl AckPolicy for Quick {
 
     fn on_pushed(&mut self) {
         self.is_pushed = true;
+    }
+
+    fn offer(&mut self, next: Seq, held: u32, shift: u8) -> Option<u32> {
+        Some(self.window.offer(next, held, shift))
     }
 
     fn on_due(&mut self) {
@@ -201,7 +204,6 @@ impl Quick {
         self.last = tcb.now;
         if self.wait.is_zero() {
             self.wait = LEAST_WAIT;
-            self.growth_left = growth(self.receive_buffer, self.largest);
             self.quicken(MOST_QUICK);
         } else if since <= OFTEN {
             self.wait = Time(self.wait.0 / 2) + OFTEN;
@@ -218,16 +220,16 @@ impl Quick {
     }
 }
 
-/// Of the window that is offered at first, the whole buffer, by segments of this size; the first of them adds one.
-fn growth(buffer: u32, segment: u32) -> i64 {
-    i64::from(room(buffer, segment)) - i64::from(buffer) + i64::from(segment)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    fn with_buffer(bytes: u32) -> Quick {
+        let size = ("RcvBufSize".to_owned(), bytes.to_string());
+        Quick::new(&Config::new(&BTreeMap::from([size]), 0))
+    }
 
     /// A segment comes in order.
     fn data(acks: &mut Quick, tcb: &Tcb, bytes: u32) -> Option<Time> {
@@ -245,8 +247,7 @@ mod tests {
         segment: u32,
         times: impl IntoIterator<Item = u64>,
     ) -> Vec<Option<Time>> {
-        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        acks.receive_buffer = buffer;
+        let mut acks = with_buffer(buffer);
         let mut tcb = Tcb::default();
         let wait = |ms| {
             tcb.now = Time::from_ms(ms);
@@ -280,8 +281,7 @@ mod tests {
 
     /// How many segments are acknowledged one by one after `gaps` segments beyond a hole, each with what waits there when it comes.
     fn quick_after(gaps: impl IntoIterator<Item = u32>) -> usize {
-        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        acks.receive_buffer = 400_000;
+        let mut acks = with_buffer(400_000);
         let tcb = Tcb::default();
         assert_eq!(data(&mut acks, &tcb, 1448), None);
         acks.on_ack_sent();

@@ -461,13 +461,10 @@ impl<P: Profile> Socket<P> {
             self.round_trips.restart_rto();
         }
         let has_syn = flags.has(Flags::SYN);
-        let mut window = self.window_field(self.agreed.receive_shift);
-        if has_syn {
-            if !self.await_answer(seq, flags, env) {
-                return;
-            }
-            window = self.window_field(0); // never scaled
+        if has_syn && !self.await_answer(seq, flags, env) {
+            return;
         }
+        let window = self.window_field(if has_syn { 0 } else { self.agreed.receive_shift });
         let mut packet = self.segment(seq, flags, window, 0);
         if self.tcb.ecn_mode != EcnMode::Classic {
             self.mark_control(&mut packet);

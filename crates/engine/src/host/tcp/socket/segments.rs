@@ -1,5 +1,6 @@
 //! What a segment looks like: its fields, its options, and what has room in its header.
 
+use super::parts::Receiving;
 use super::{Environment, Socket};
 use crate::base::seq::Seq;
 use crate::host::tcp::acks::AckPolicy;
@@ -68,8 +69,10 @@ impl<P: Profile> Socket<P> {
     #[inline]
     pub(super) fn window_field(&mut self, shift: u8) -> u16 {
         if !self.receiving.reassembly.got_fin() {
-            self.receiving.advertised =
-                (self.receiving.reassembly.max_rx() - self.receiving.reassembly.next_rx()) as u32;
+            let Receiving { reassembly, acks, .. } = &mut self.receiving;
+            let (next, held) = (reassembly.next_rx(), reassembly.held_bytes());
+            let offered = acks.offer(next, held, shift);
+            self.receiving.advertised = offered.unwrap_or((reassembly.max_rx() - next) as u32);
         }
         (self.receiving.advertised >> shift).min(self.config.max_window) as u16
     }

@@ -31,6 +31,11 @@ fn an_echo_shrinks_the_window_as_a_loss_does() {
     play(&WITH_ECN, &[OPENED, timeline].concat());
 }
 
+/// Of a buffer of 50 kB 42 segments of 1,000 B are offered, which take more than twice as much; what was offered is not taken back.
+fn window_behind(segments: usize) -> usize {
+    1000 * 50_usize.saturating_sub(segments).max(42)
+}
+
 /// The first mark and the segment after it have an ACK each, and so has CWR, which ends the echo even if no ACK has told of the
 /// last mark.
 #[test]
@@ -47,7 +52,8 @@ fn a_first_mark_and_cwr_are_acknowledged_at_once() {
         let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + i);
         timeline.push_str(&format!("{at} < {flags} {from}:{to} ack 1 {ecn}\n"));
         if let Some(flags) = answer {
-            timeline.push_str(&format!("{at} > {flags} 1 ack {to} win 50000\n"));
+            let window = window_behind(i + 1);
+            timeline.push_str(&format!("{at} > {flags} 1 ack {to} win {window}\n"));
         }
     };
     for i in 0..20 {
@@ -161,8 +167,10 @@ fn a_change_of_marks_is_acknowledged_at_once_with_what_waits_before() {
         let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + i);
         timeline.push_str(&format!("{at} < . {from}:{to} ack 1 {ecn}\n"));
         for (flags, segments) in answers {
+            // The ACK of what waits leaves before the segment takes its room.
+            let window = window_behind(*segments) + if *segments == i { 1000 } else { 0 };
             let ack = 1000 * segments + 1;
-            timeline.push_str(&format!("{at} > {flags} 1 ack {ack} win 50000 ect0\n"));
+            timeline.push_str(&format!("{at} > {flags} 1 ack {ack} win {window} ect0\n"));
         }
     };
     for i in 0..20 {
