@@ -217,9 +217,8 @@ impl Connection {
     fn send(&mut self, bytes: u64, now: Time) -> Result<(Option<u32>, bool)> {
         let mut kernel = lock(&self.kernel);
         kernel.act(now);
-        let bytes = kernel.zeros(bytes);
-        let sent = sys::send(&self.sender, bytes);
-        let (length, is_over) = (bytes.len(), sent.as_ref().is_err_and(sys::is_over));
+        let (offered, sent) = sys::send(&self.sender, &kernel.zeros, bytes);
+        let is_over = sent.as_ref().is_err_and(sys::is_over);
         drop(kernel);
         if is_over {
             // The kernel has given the connection up, or the receiver has: nobody writes any more.
@@ -228,7 +227,7 @@ impl Connection {
             return Ok((None, true));
         }
         let taken = sent?;
-        Ok((taken.map(|taken| taken as u32), taken.is_none_or(|taken| taken < length)))
+        Ok((taken.map(|taken| taken as u32), taken.is_none_or(|taken| (taken as u64) < offered)))
     }
 
     /// The application has written its last; the socket closes when it has that.

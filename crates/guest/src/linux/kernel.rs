@@ -71,7 +71,8 @@ pub struct Kernel {
     pub late: u64,
     /// Packets of no flow.
     pub stray: u64,
-    zeros: Vec<u8>,
+    /// What applications write.
+    pub zeros: Vec<u8>,
 }
 
 impl Kernel {
@@ -140,11 +141,6 @@ impl Kernel {
     /// Packets that hosts have sent and nobody has seen; none, if nothing is wrong.
     pub fn lost(&self) -> Result<u32> {
         self.machines.iter().map(|machine| machine.sent.lost()).sum()
-    }
-
-    /// As many bytes to send, at most.
-    pub fn zeros(&self, most: u64) -> &[u8] {
-        &self.zeros[..most.min(self.zeros.len() as u64) as usize]
     }
 
     /// Simulated time begins with the next second of the kernel's.  Ticks and timers are where they are whatever came before.

@@ -38,7 +38,8 @@ pub struct GapSegment {
 #[derive(Clone, Copy, Debug)]
 pub struct NewSegment {
     pub bytes: u32,
-    pub is_in_order: bool,
+    /// What is in order with it: nothing beyond a hole, and more than itself where it fills one.
+    pub in_order: u32,
     /// What waited beyond a hole when it came.
     pub held: u32,
 }

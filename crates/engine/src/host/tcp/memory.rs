@@ -19,12 +19,17 @@ pub fn room(buffer: u32, segment: u32) -> u32 {
     room_beside(buffer, segment, 0, 0)
 }
 
-/// The same while so many bytes are `held` in such segments, and in one segment so many `unread`.  Data is taken for the share of the
+/// The same while so many bytes are `held` in such segments, and so many are `unread`, one of them shorter or several.  Data is taken for the share of the
 /// memory that such a segment fills of its own, in 256ths (`scaling_ratio`), and for a half while none has more than 536 B.
 pub fn room_beside(buffer: u32, segment: u32, held: u32, unread: u32) -> u32 {
     let share = if segment > SMALL { 256 * u64::from(segment) / memory_of(segment) } else { 128 };
-    let of_unread = if unread > 0 { memory_of(unread) } else { 0 };
-    let used = u64::from(held.div_ceil(segment.max(1))) * memory_of(segment) + of_unread;
+    let of_many = |bytes: u32| u64::from(bytes.div_ceil(segment.max(1))) * memory_of(segment);
+    let of_unread = match unread {
+        0 => 0,
+        bytes if bytes < segment => memory_of(bytes),
+        bytes => of_many(bytes),
+    };
+    let used = of_many(held) + of_unread;
     let free = doubled(buffer).saturating_sub(used);
     (free * share / 256).try_into().unwrap_or(u32::MAX)
 }
@@ -40,11 +45,6 @@ pub fn largest_window(config: &Config) -> u32 {
     let sayable = config.max_window << shift;
     let room = room(config.receive_buffer, config.segment_size).max(config.receive_buffer);
     room.checked_next_multiple_of(1 << shift).map_or(sayable, |room| room.min(sayable))
-}
-
-/// Bytes of data that a send buffer holds, sent or not.  What each piece takes beside its data is left out.
-pub fn room_to_send(config: &Config) -> u32 {
-    doubled(config.send_buffer).try_into().unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

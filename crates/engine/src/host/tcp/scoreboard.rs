@@ -9,6 +9,7 @@
 //! * SACK blocks repeat and grow, so the part of a block that was seen before is skipped.
 
 mod losses;
+mod pieces;
 mod sacks;
 mod sizes;
 
@@ -153,6 +154,8 @@ pub struct Scoreboard {
     newest_sacked: Time,
     /// None, until there was one.
     seen: Option<Box<Seen>>,
+    /// Segments that end a piece of the kernel's, where the profile has those.
+    pieces: u32,
 }
 
 impl Scoreboard {
@@ -182,6 +185,7 @@ impl Scoreboard {
             sack_seen: false,
             lost_below: Seq(0),
             cursor: 0,
+            pieces: 0,
             seen: None,
         }
     }
@@ -401,14 +405,14 @@ impl Scoreboard {
 
     /// A burst ends with the segment that was taken.
     pub fn end_burst(&mut self, index: usize) {
-        self.sent[index].ends_burst = true;
+        self.set_end(index, true);
     }
 
     /// The same of the last one.
     #[inline(always)]
     pub fn end_burst_here(&mut self) {
         if let Some(last) = self.sent.back_mut() {
-            last.ends_burst = true;
+            self.pieces += u32::from(!std::mem::replace(&mut last.ends_burst, true));
         }
     }
 
@@ -423,7 +427,9 @@ impl Scoreboard {
     /// The first segment goes.
     #[inline(always)]
     fn pop_front(&mut self) {
-        self.sent.pop_front();
+        if self.sent.pop_front().is_some_and(|first| first.ends_burst) {
+            self.pieces -= 1;
+        }
         if let Some(rates) = &mut self.rates {
             rates.pop_front();
         }
@@ -436,6 +442,7 @@ impl Scoreboard {
                 rates.pop_back();
             }
             let counted = segment.counted(self.least);
+            self.pieces -= u32::from(segment.ends_burst);
             self.sent_size -= segment.len;
             self.padding -= counted - segment.len;
             if segment.retransmitted {

@@ -25,6 +25,9 @@ pub struct Opening<'a> {
     /// Bytes that wait to be sent for the first time, and those that are sent.
     pub unsent: u32,
     pub sent: u32,
+    /// Bytes that are sent and not acknowledged, and the pieces that they are in.
+    pub unacked: u32,
+    pub pieces: u32,
     /// The application has closed: nothing comes behind what waits but the FIN.
     pub is_closed: bool,
     /// Nothing short is on its way, or Nagle's algorithm is off: a segment may be cut.
@@ -37,8 +40,19 @@ pub trait Segmentation: fmt::Debug + Default + Send {
     /// Whether anything ever waits.
     const WAITS: bool;
 
-    /// The application writes `bytes` behind what is unsent.
-    fn on_write(&mut self, bytes: u32, opening: Opening<'_>);
+    /// Bytes that the application may write; `None`: what the send buffer has room for.
+    #[inline(always)]
+    fn room(&mut self, _opening: Opening<'_>) -> Option<u32> {
+        None
+    }
+
+    /// The application waits for room to write.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// The application writes `bytes` behind what is unsent, all that there is room for if it `fills` that.
+    fn on_write(&mut self, bytes: u32, fills: bool, opening: Opening<'_>);
 
     /// The segment leaves now; if not, the next ACK asks again.
     fn leaves(&mut self, opening: Opening<'_>) -> bool;
@@ -73,7 +87,7 @@ impl Segmentation for AtOnce {
     const WAITS: bool = false;
 
     #[inline(always)]
-    fn on_write(&mut self, _bytes: u32, _opening: Opening<'_>) {}
+    fn on_write(&mut self, _bytes: u32, _fills: bool, _opening: Opening<'_>) {}
 
     #[inline(always)]
     fn leaves(&mut self, _opening: Opening<'_>) -> bool {

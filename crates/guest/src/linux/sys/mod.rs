@@ -278,17 +278,27 @@ pub fn accept(socket: &OwnedFd) -> Result<Option<OwnedFd>> {
     Ok(found.map(|fd| unsafe { OwnedFd::from_raw_fd(fd as c_int) }))
 }
 
-/// Bytes taken, or none if the buffer is full or the connection is not there yet.
-pub fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<Option<usize>> {
-    // SAFETY: the kernel reads as many bytes as there are.
-    unless_again(unsafe {
-        libc::send(
-            socket.as_raw_fd(),
-            bytes.as_ptr().cast(),
-            bytes.len(),
-            libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
-        )
-    })
+/// Of how many zeros one call writes, at most so many of the given ones.
+const MOST_PIECES: u64 = 1024;
+
+/// Sends so many zeros as one write, at most 1,024 times those that are given.  Returns how many it has offered, and how many were
+/// taken: none if the buffer is full or the connection is not there yet.
+pub fn send(socket: &OwnedFd, zeros: &[u8], bytes: u64) -> (u64, Result<Option<usize>>) {
+    let whole = zeros.len() as u64;
+    let bytes = bytes.min(MOST_PIECES * whole);
+    let piece = |at: u64| libc::iovec {
+        iov_base: zeros.as_ptr().cast_mut().cast(),
+        iov_len: whole.min(bytes - at * whole) as usize,
+    };
+    let mut pieces: Vec<_> = (0..bytes.div_ceil(whole)).map(piece).collect();
+    // SAFETY: all zeros are a valid header, and the kernel reads as many bytes as each piece has.
+    let sent = unsafe {
+        let mut header: libc::msghdr = std::mem::zeroed();
+        header.msg_iov = pieces.as_mut_ptr();
+        header.msg_iovlen = pieces.len() as _;
+        libc::sendmsg(socket.as_raw_fd(), &header, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
+    };
+    (bytes, unless_again(sent))
 }
 
 /// Takes all that has come and throws it away; 0 is the end.

@@ -25,7 +25,9 @@ pub struct OfferedWindow {
     threshold: u32,
     /// Bytes that came in order and are not read when the ACK leaves.
     unread: u32,
-    /// What was offered last ends here.
+    /// What was offered last, with which scale, and where it ends.
+    last: u32,
+    shift: u8,
     edge: Option<Seq>,
 }
 
@@ -37,22 +39,33 @@ impl OfferedWindow {
             segment: config.segment_size,
             threshold: config.receive_buffer,
             unread: 0,
+            last: 0,
+            shift: 0,
             edge: None,
         }
     }
 
-    /// Data has come in order, and is not read yet.  Returns whether the threshold had room to grow by it.
-    pub fn on_next(&mut self, bytes: u32, held: u32) -> bool {
+    /// A segment has come with which so much is `in_order`, and not read yet, where so much was held before.  Returns whether the
+    /// threshold had room to grow by it.
+    pub fn on_next(&mut self, bytes: u32, in_order: u32, held: u32) -> bool {
         let growth = if self.largest == 0 { FIRST_GROWTH } else { GROWTH };
         self.largest = self.largest.max(bytes);
-        self.unread = bytes;
-        self.grow(growth * bytes, held)
+        self.unread = in_order;
+        self.grow(growth * bytes, held.saturating_sub(in_order.saturating_sub(bytes)))
     }
 
     /// The same beyond a hole, where so much is held already.
     pub fn on_gap(&mut self, bytes: u32, held: u32) -> bool {
         self.unread = 0;
         self.largest > 0 && self.grow(GROWTH * bytes, held)
+    }
+
+    /// More has come in order than a segment, so that an ACK is due: where it would offer less than the last one, it waits until
+    /// the application has read.
+    pub fn on_due(&mut self) {
+        if self.whole(0) < self.last {
+            self.unread = 0;
+        }
     }
 
     /// The application has read all before the ACK leaves.
@@ -72,13 +85,21 @@ impl OfferedWindow {
 
     /// In bytes, for a segment that acknowledges what is before `next`, while so much is held beyond it; in units of 2^`shift`.
     pub fn offer(&mut self, next: Seq, held: u32, shift: u8) -> u32 {
+        self.shift = shift;
+        let before = self.edge.map_or(0, |edge| (edge - next).max(0) as u32);
+        self.last = self.whole(held).max(before).next_multiple_of(1 << shift);
+        self.edge = Some(next + self.last);
+        self.last
+    }
+
+    /// Whole segments or units of the window field.
+    fn whole(&self, held: u32) -> u32 {
         let free = self.free(held).min(self.threshold).min(LARGEST);
         let segment = if self.largest > 0 { self.largest } else { self.segment };
-        let whole = if shift > 0 || free < segment { free } else { free / segment * segment };
-        let before = self.edge.map_or(0, |edge| (edge - next).max(0) as u32);
-        let offered = whole.max(before).next_multiple_of(1 << shift);
-        self.edge = Some(next + offered);
-        offered
+        if self.shift > 0 || free < segment {
+            return free.next_multiple_of(1 << self.shift);
+        }
+        free / segment * segment
     }
 }
 
@@ -96,7 +117,7 @@ mod tests {
         let mut offers = vec![window.offer(next, 0, 0)];
         for _ in 0..count {
             next += segment;
-            window.on_next(segment, 0);
+            window.on_next(segment, segment, 0);
             offers.push(window.offer(next, 0, config.window_shift()));
         }
         offers
@@ -136,7 +157,7 @@ mod tests {
         let config = bench::config(&[("RcvBufSize", "80000")]);
         let mut window = OfferedWindow::new(&config);
         for n in 0..10 {
-            window.on_next(1448, 0);
+            window.on_next(1448, 1448, 0);
             window.offer(Seq(1 + 1448 * n), 0, 1);
         }
         let next = Seq(1 + 1448 * 9);

@@ -98,8 +98,8 @@ impl AckPolicy for Quick {
     fn on_established(&mut self) {}
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
-        let NewSegment { bytes, is_in_order, held } = segment;
-        if is_in_order {
+        let NewSegment { bytes, in_order, held } = segment;
+        if in_order > 0 {
             self.largest = self.largest.max(bytes);
             self.adapt(tcb);
             self.waiting += bytes;
@@ -109,14 +109,20 @@ impl AckPolicy for Quick {
             self.wait = LEAST_WAIT;
         }
         let window = &mut self.window;
-        let grows =
-            if is_in_order { window.on_next(bytes, held) } else { window.on_gap(bytes, held) };
+        let grows = if in_order > 0 {
+            window.on_next(bytes, in_order, held)
+        } else {
+            window.on_gap(bytes, held)
+        };
         self.quick |= u32::from(grows);
     }
 
     fn on_data(&mut self, tcb: &Tcb) -> Option<Time> {
-        let is_quick = self.quick > 0 || self.is_always_quick || self.is_due;
-        if is_quick || self.waiting > self.largest {
+        if self.quick > 0 || self.is_always_quick || self.is_due {
+            return None;
+        }
+        if self.waiting > self.largest {
+            self.window.on_due();
             return None;
         }
         self.window.on_read();
@@ -233,7 +239,7 @@ mod tests {
 
     /// A segment comes in order.
     fn data(acks: &mut Quick, tcb: &Tcb, bytes: u32) -> Option<Time> {
-        acks.on_new(tcb, NewSegment { bytes, is_in_order: true, held: 0 });
+        acks.on_new(tcb, NewSegment { bytes, in_order: bytes, held: 0 });
         acks.on_data(tcb)
     }
 
@@ -286,7 +292,7 @@ mod tests {
         assert_eq!(data(&mut acks, &tcb, 1448), None);
         acks.on_ack_sent();
         for held in gaps {
-            acks.on_new(&tcb, NewSegment { bytes: 1448, is_in_order: false, held });
+            acks.on_new(&tcb, NewSegment { bytes: 1448, in_order: 0, held });
             acks.on_gap(&tcb, GapSegment { next: Seq(1449), unacked: 0 });
             acks.on_ack_sent();
         }

@@ -1,5 +1,6 @@
 //! What SACK blocks say has come, and without SACK, what duplicate ACKs let one guess.
 
+use super::pieces::Cut;
 use super::{Deliveries, Scoreboard};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -53,13 +54,19 @@ impl Scoreboard {
             return 0; // as most are, which is what they are repeated for
         }
         let mut sacked = 0;
+        let mut cut = Cut::default();
+        let has_pieces = self.least > 0;
         let mut i = self.first_from(self.skip_seen(left, right));
-        while let Some(segment) = self.sent.get_mut(i) {
+        while let Some(segment) = self.sent.get(i) {
             let end = segment.end();
             if end > right {
                 break;
             }
             if !segment.sacked {
+                if has_pieces {
+                    self.cut_before(i, right, &mut cut);
+                }
+                let segment = &mut self.sent[i];
                 let counted = segment.counted(self.least);
                 let was_lost = std::mem::take(&mut segment.lost);
                 if was_lost {
@@ -83,6 +90,9 @@ impl Scoreboard {
                 }
                 let rate = self.rates.as_ref().map(|rates| &rates[i]);
                 whom.on_delivered(now, segment, counted, rate);
+                if has_pieces {
+                    self.cut_behind(i, right, &mut cut);
+                }
             }
             i += 1;
         }

@@ -42,7 +42,9 @@ impl Scoreboard {
     /// Cuts segment `i` after `len` bytes.  The first part is the new one: it has the marks, but no
     /// memory of the delivery rate.
     fn split(&mut self, i: usize, len: u32) {
-        let first = Segment { len, counts: false, ..self.sent[i] };
+        let has_pieces = self.least > 0;
+        self.pieces += u32::from(has_pieces);
+        let first = Segment { len, counts: false, ends_burst: has_pieces, ..self.sent[i] };
         let more = self.split_adds(i, len);
         self.padding += more;
         for (is_out, out) in [
@@ -83,6 +85,8 @@ impl Scoreboard {
             if let Some(rates) = &mut self.rates {
                 rates.remove(i + 1);
             }
+            self.set_end(i, false);
+            self.sent[i].ends_burst = next.ends_burst;
             self.sent[i].len += next.len;
             self.sent[i].is_repeated |= next.is_repeated;
             self.cursor = self.cursor.min(i);
@@ -96,7 +100,9 @@ impl Scoreboard {
         if let Some(rates) = &mut self.rates {
             rates.remove(i + 1);
         }
+        self.set_end(i, false);
         let this = &mut self.sent[i];
+        this.ends_burst = next.ends_burst;
         if this.retransmitted != next.retransmitted {
             self.retrans_out -= if this.retransmitted { this.len } else { next.len };
             this.retransmitted = false;

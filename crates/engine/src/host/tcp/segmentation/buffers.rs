@@ -1,14 +1,18 @@
-//! The kernel's buffers of what waits to be sent (`sk_buff`): what is written fills the last one up before it begins another,
-//! and the first one takes of the next what a burst lacks (`tcp_grow_skb`).
+//! The kernel's buffers of what waits to be sent (`sk_buff`), and the memory that they take of the send buffer.
+//!
+//! What is written fills the last one up before it begins another, and the first one takes of the next what a burst lacks
+//! (`tcp_grow_skb`).  Each burst has one of its own, which is cut off the first one.  An application that has filled the send buffer
+//! is told of room once a third of it is free (`sk_stream_is_writeable`).
 
 use std::collections::VecDeque;
 
-use super::{LARGEST_BURST, Opening};
+use super::Opening;
+use super::deferral::burst;
 use crate::host::tcp::memory::doubled;
 
 /// The most that a SYN offers.
 const FIRST_WINDOW: u32 = 65_535;
-/// In bytes: the most that one holds, and what it counts beside that (x86-64, 7.3.4).
+/// In bytes: the most that one holds, and what it takes beside that (x86-64, 7.3.4).
 const LARGEST: u32 = 65_343;
 const OVERHEAD: u32 = 832;
 
@@ -19,149 +23,172 @@ pub struct Head {
     pub left: u32,
     /// Another one waits behind it, so that it is not filled up any more.
     pub is_closed: bool,
-    /// A write ended where it does, so that its last segment has PSH.  Where a write of who is ahead ends is not known.
+    /// Its last segment has PSH.
     pub is_pushed: bool,
 }
 
-#[derive(Debug)]
-pub enum Buffers {
-    Ahead(Ahead),
-    AsWritten(AsWritten),
+#[derive(Clone, Copy, Debug)]
+struct Buffer {
+    /// In bytes from the first one that was sent on, as all places here.
+    end: u32,
+    is_pushed: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Buffers {
+    /// Those that wait to be sent.
+    waiting: VecDeque<Buffer>,
+    /// The largest window that the peer has offered.
+    largest_window: u32,
+    /// Where PSH was last set.
+    pushed: u32,
+    /// The application waits for room.
+    is_full: bool,
 }
 
 impl Buffers {
-    /// The application that writes so much is not always ahead: all that it wrote before has left, or its first write does not
-    /// fill a buffer.
-    pub fn are_waited_for(bytes: u32, opening: &Opening<'_>) -> bool {
-        let holds = whole(opening, FIRST_WINDOW).min(opening.send_buffer);
-        opening.unsent == 0 && (opening.sent > 0 || bytes < holds)
-    }
-
-    /// Those of an application that has not been seen to wait for what it sends.
-    pub fn ahead(opening: &Opening<'_>) -> Buffers {
-        Buffers::Ahead(Ahead::new(opening))
-    }
-
-    /// As many segments may leave `together`.
-    pub fn head(&mut self, opening: &Opening<'_>, together: u32) -> Head {
-        let burst = together * opening.tcb.segment_size;
-        match self {
-            Buffers::Ahead(ahead) => {
-                Head { left: ahead.left(opening, burst), is_closed: true, is_pushed: false }
+    /// So many bytes would an application write that has them.
+    pub fn room(&mut self, opening: &Opening<'_>) -> u32 {
+        self.follow(opening);
+        let most = doubled(opening.send_buffer);
+        let mut memory = self.memory(opening);
+        if self.is_full && most.saturating_sub(memory) < memory / 2 {
+            return 0;
+        }
+        self.is_full = false;
+        let whole = self.whole(opening);
+        let mut bytes = 0;
+        match self.waiting.back() {
+            Some(last) => bytes += self.lacks(last.end, whole, opening.sent),
+            None if memory < most => {
+                bytes += whole;
+                memory += u64::from(OVERHEAD);
             }
-            Buffers::AsWritten(written) => written.head(opening.sent, burst),
+            None => return 0,
         }
-    }
-}
-
-/// Those of an application that is always ahead: of half the window that the peer has offered.  When the connection opens as
-/// many are filled as the send buffer has room for, twice what was asked for; all others are written once the peer has offered
-/// more, and the last of the first ones is filled up then.
-#[derive(Debug)]
-pub struct Ahead {
-    /// In bytes.
-    small: u32,
-    /// Of all small ones together, without the last.
-    all_small: u32,
-    /// What the first window lets leave as it is written.
-    first: u32,
-    /// Where the one ends that took of the next what a burst lacked, in bytes from the first one that was sent on.
-    grown: u32,
-}
-
-impl Ahead {
-    fn new(opening: &Opening<'_>) -> Self {
-        let small = whole(opening, FIRST_WINDOW);
-        let first = opening.tcb.cwnd;
-        let room = doubled(opening.send_buffer).saturating_sub((first + OVERHEAD).into());
-        let count = (room / u64::from(small + OVERHEAD)) as u32;
-        Ahead { small, all_small: count.saturating_mul(small), first, grown: 0 }
-    }
-
-    /// Bytes until the present buffer ends, which takes of the next what a burst of so many lacks.
-    fn left(&mut self, opening: &Opening<'_>, burst: u32) -> u32 {
-        let left_of_grown = self.grown.wrapping_sub(opening.sent);
-        let has_left = u64::from(left_of_grown) > LARGEST_BURST; // it ends behind what was sent
-        let grown = if has_left { burst } else { left_of_grown.max(burst) };
-        self.grown = opening.sent.wrapping_add(grown);
-        self.left_as_written(opening).max(grown)
-    }
-
-    fn left_as_written(&self, opening: &Opening<'_>) -> u32 {
-        let sent = opening.sent.wrapping_sub(self.first);
-        if sent < self.all_small {
-            return self.small - sent % self.small;
+        if self.waiting.len() <= 1 && bytes > 0 {
+            let leaving = leaving(opening);
+            let bursts = leaving.div_ceil(burst(opening.tcb) * opening.tcb.segment_size);
+            bytes += leaving;
+            memory += u64::from(bursts * OVERHEAD);
         }
-        let large = whole(opening, u32::MAX);
-        large - (sent - self.all_small) % large
+        let left = most.saturating_sub(memory + u64::from(bytes));
+        let more = left.div_ceil((whole + OVERHEAD).into()) as u32;
+        bytes + more * whole
     }
-}
 
-/// Those of an application that is not: one after another, by what it wrote since it was seen to wait.
-#[derive(Debug, Default)]
-pub struct AsWritten {
-    /// Where each ends that waits, in bytes from the first one that was sent on.
-    ends: VecDeque<u32>,
-}
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
 
-impl AsWritten {
-    /// `bytes` are written behind what is unsent.  Returns how many of all leave at once: where the first one is full and more
+    /// `bytes` are written behind what is unsent.  Returns how many of all leave at once: where the first buffer is full and more
     /// is written, what the window lets leave of it does (`tcp_push_one`), and it takes as much again.
-    pub fn add(&mut self, bytes: u32, opening: &Opening<'_>) -> u32 {
-        self.forget(opening.sent);
-        let whole = whole(opening, u32::MAX);
-        let size = opening.tcb.segment_size;
-        // What is left of one that has been sent in part takes as much as a new one.
-        let mut end = self.ends.pop_back().unwrap_or(opening.sent.wrapping_add(opening.unsent));
-        let mut leaving = 0;
+    pub fn add(&mut self, bytes: u32, fills: bool, opening: &Opening<'_>) -> u32 {
+        self.follow(opening);
+        self.is_full = fills;
+        let whole = self.whole(opening);
+        let mut at_once = 0;
         let mut left = bytes;
+        let mut end = opening.sent.wrapping_add(opening.unsent);
         while left > 0 {
-            let begin = self.ends.back().copied().unwrap_or(opening.sent);
-            let more = whole.saturating_sub(end.wrapping_sub(begin)).min(left);
+            let is_first = self.waiting.len() <= 1;
+            let mut more = match self.waiting.back() {
+                Some(last) => self.lacks(last.end, whole, opening.sent).min(left),
+                None => 0,
+            };
+            if more == 0 {
+                self.waiting.push_back(Buffer { end, is_pushed: false });
+                more = whole.min(left);
+            }
             left -= more;
             end = end.wrapping_add(more);
-            if self.ends.is_empty() && more > 0 && left > 0 {
-                leaving = (opening.room / size * size).min(left);
-                left -= leaving;
-                end = end.wrapping_add(leaving);
+            let mut is_pushed = self.pushes(end, left == 0);
+            if is_first && self.waiting.len() == 1 && left > 0 {
+                at_once = leaving(opening).min(left);
+                left -= at_once;
+                end = end.wrapping_add(at_once);
+                is_pushed |= self.pushes(end, left == 0);
             }
-            self.ends.push_back(end);
+            if let Some(last) = self.waiting.back_mut() {
+                last.end = end;
+                last.is_pushed |= is_pushed;
+            }
         }
-        leaving
+        at_once
     }
 
-    /// The first one, with what it takes of the next if it lacks some of a burst of so many bytes.
-    fn head(&mut self, sent: u32, burst: u32) -> Head {
-        self.forget(sent);
-        self.grow(sent, burst);
-        let left = self.ends.front().map_or(0, |end| end.wrapping_sub(sent));
-        Head { left, is_closed: self.ends.len() > 1, is_pushed: true }
+    /// Whether the one that ends there gets PSH: the first of all does, what ends a write, and one of each half window
+    /// (`forced_push`).
+    fn pushes(&mut self, end: u32, ends_write: bool) -> bool {
+        let is_far = end.wrapping_sub(self.pushed) > self.largest_window / 2;
+        let pushes = ends_write || is_far || self.pushed == 0;
+        if pushes {
+            self.pushed = end;
+        }
+        pushes
+    }
+
+    /// The first one, with what it takes of the next if it lacks some of a burst of so many segments.
+    pub fn head(&mut self, opening: &Opening<'_>, together: u32) -> Head {
+        self.follow(opening);
+        self.grow(opening.sent, together * opening.tcb.segment_size);
+        self.waiting.front().map_or(
+            Head { left: opening.unsent, is_closed: false, is_pushed: true },
+            |first| Head {
+                left: first.end.wrapping_sub(opening.sent),
+                is_closed: self.waiting.len() > 1,
+                is_pushed: first.is_pushed,
+            },
+        )
     }
 
     fn grow(&mut self, sent: u32, burst: u32) {
-        let (Some(&first), Some(&next)) = (self.ends.front(), self.ends.get(1)) else { return };
-        let lacks = burst.saturating_sub(first.wrapping_sub(sent));
-        if lacks < next.wrapping_sub(first) {
-            self.ends[0] = first.wrapping_add(lacks);
+        let (Some(&first), Some(&next)) = (self.waiting.front(), self.waiting.get(1)) else {
+            return;
+        };
+        let lacks = burst.saturating_sub(first.end.wrapping_sub(sent));
+        if lacks < next.end.wrapping_sub(first.end) {
+            self.waiting[0].end = first.end.wrapping_add(lacks);
         } else {
-            self.ends.pop_front();
+            self.waiting.pop_front();
+            self.waiting[0].is_pushed |= first.is_pushed;
         }
     }
 
     /// Those that have been sent go.
-    fn forget(&mut self, sent: u32) {
-        let is_sent = |end: &u32| (end.wrapping_sub(sent) as i32) <= 0;
-        while self.ends.front().is_some_and(is_sent) {
-            self.ends.pop_front();
+    fn follow(&mut self, opening: &Opening<'_>) {
+        self.largest_window = self.largest_window.max(opening.peer_window);
+        let is_sent = |first: &Buffer| first.end.wrapping_sub(opening.sent) as i32 <= 0;
+        while self.waiting.front().is_some_and(is_sent) {
+            self.waiting.pop_front();
         }
+    }
+
+    /// What all of them take, with those that are sent and not acknowledged.
+    fn memory(&self, opening: &Opening<'_>) -> u64 {
+        let bytes = u64::from(opening.unsent) + u64::from(opening.unacked);
+        let count = self.waiting.len() as u64 + u64::from(opening.pieces);
+        bytes + count * u64::from(OVERHEAD)
+    }
+
+    /// What the last one, which ends there, may still take.
+    fn lacks(&self, end: u32, whole: u32, sent: u32) -> u32 {
+        let before = self.waiting.len().checked_sub(2).map_or(sent, |at| self.waiting[at].end);
+        whole.saturating_sub(end.wrapping_sub(before))
+    }
+
+    /// Whole segments that one holds, of half the largest window.
+    fn whole(&self, opening: &Opening<'_>) -> u32 {
+        let size = opening.tcb.segment_size;
+        let window = if self.largest_window > 0 { self.largest_window } else { FIRST_WINDOW };
+        ((window / 2).min(LARGEST) / size).max(1) * size
     }
 }
 
-/// Whole segments that one holds, of a window that the peer offers, in bytes.
-fn whole(opening: &Opening<'_>, most: u32) -> u32 {
+/// Whole segments that the window lets leave.
+fn leaving(opening: &Opening<'_>) -> u32 {
     let size = opening.tcb.segment_size;
-    let half = opening.peer_window.min(most) / 2;
-    (half.min(LARGEST) / size).max(1) * size
+    opening.room / size * size
 }
 
 #[cfg(test)]
@@ -172,7 +199,7 @@ mod tests {
     const SIZE: u32 = 1448;
 
     fn tcb() -> Tcb {
-        Tcb { segment_size: SIZE, initial_cwnd: 10, ..Tcb::default() }
+        Tcb { segment_size: SIZE, initial_cwnd: 10, least_burst: 2, ..Tcb::default() }
     }
 
     /// Of a peer that offers four segments: a buffer holds two.
@@ -185,6 +212,8 @@ mod tests {
             room: 0,
             unsent,
             sent,
+            unacked: 0,
+            pieces: 0,
             is_closed: false,
             may_cut: true,
             oldest: None,
@@ -199,16 +228,20 @@ mod tests {
         Head { left, is_closed: false, is_pushed: true }
     }
 
+    fn head(buffers: &mut Buffers, sent: u32, together: u32) -> Head {
+        buffers.head(&opening(&tcb(), sent, 0), together)
+    }
+
     #[test]
     fn what_is_written_fills_the_last_one_up() {
         let tcb = tcb();
-        let mut buffers = AsWritten::default();
-        buffers.add(SIZE, &opening(&tcb, 0, 0));
-        assert_eq!(buffers.head(0, 0), open(SIZE));
-        buffers.add(2 * SIZE, &opening(&tcb, 0, SIZE));
-        assert_eq!(buffers.head(0, 0), closed(2 * SIZE));
-        assert_eq!(buffers.head(SIZE, 0), closed(SIZE));
-        assert_eq!(buffers.head(2 * SIZE, 0), open(SIZE));
+        let mut buffers = Buffers::default();
+        buffers.add(SIZE, false, &opening(&tcb, 0, 0));
+        assert_eq!(head(&mut buffers, 0, 0), open(SIZE));
+        buffers.add(2 * SIZE, false, &opening(&tcb, 0, SIZE));
+        assert_eq!(head(&mut buffers, 0, 0), closed(2 * SIZE));
+        assert_eq!(head(&mut buffers, SIZE, 0), closed(SIZE));
+        assert_eq!(head(&mut buffers, 2 * SIZE, 0), open(SIZE));
     }
 
     /// The first one is full, and more comes: as much as there is room for leaves at once, and it takes as much again.  One that
@@ -218,53 +251,88 @@ mod tests {
         let tcb = tcb();
         let with_room = |room: u32, unsent| Opening { room, ..opening(&tcb, 0, unsent) };
         for (room, leaving) in [(0, 0), (SIZE, SIZE), (SIZE + 1, SIZE), (9 * SIZE, 2 * SIZE)] {
-            let mut buffers = AsWritten::default();
-            assert_eq!(buffers.add(SIZE, &with_room(room, 0)), 0, "it is not full");
-            assert_eq!(buffers.add(3 * SIZE, &with_room(room, SIZE)), leaving);
+            let mut buffers = Buffers::default();
+            assert_eq!(buffers.add(SIZE, false, &with_room(room, 0)), 0, "it is not full");
+            assert_eq!(buffers.add(3 * SIZE, false, &with_room(room, SIZE)), leaving);
             let wanted = if leaving < 2 * SIZE { closed } else { open };
-            assert_eq!(buffers.head(0, 0), wanted(2 * SIZE + leaving));
+            assert_eq!(head(&mut buffers, 0, 0), wanted(2 * SIZE + leaving));
         }
-        let mut buffers = AsWritten::default();
-        assert_eq!(buffers.add(2 * SIZE, &with_room(SIZE, 0)), 0);
-        assert_eq!(buffers.add(SIZE, &with_room(SIZE, 2 * SIZE)), 0, "it was full before");
-        assert_eq!(buffers.head(0, 0), closed(2 * SIZE));
+        let mut buffers = Buffers::default();
+        assert_eq!(buffers.add(2 * SIZE, false, &with_room(SIZE, 0)), 0);
+        assert_eq!(buffers.add(SIZE, false, &with_room(SIZE, 2 * SIZE)), 0, "it was full before");
+        assert_eq!(head(&mut buffers, 0, 0), closed(2 * SIZE));
     }
 
     /// One of two segments, of which one is sent, takes one more.
     #[test]
     fn one_that_is_sent_in_part_takes_more() {
         let tcb = tcb();
-        let mut buffers = AsWritten::default();
-        buffers.add(2 * SIZE, &opening(&tcb, 0, 0));
-        buffers.add(2 * SIZE, &opening(&tcb, SIZE, SIZE));
-        assert_eq!(buffers.head(SIZE, 0), closed(2 * SIZE));
+        let mut buffers = Buffers::default();
+        buffers.add(2 * SIZE, false, &opening(&tcb, 0, 0));
+        buffers.add(2 * SIZE, false, &opening(&tcb, SIZE, SIZE));
+        assert_eq!(head(&mut buffers, SIZE, 0), closed(2 * SIZE));
         // All is sent: another begins.
-        buffers.add(100, &opening(&tcb, 4 * SIZE, 0));
-        assert_eq!(buffers.head(4 * SIZE, 0), open(100));
+        buffers.add(100, false, &opening(&tcb, 4 * SIZE, 0));
+        assert_eq!(head(&mut buffers, 4 * SIZE, 0), open(100));
     }
 
     #[test]
     fn the_first_one_takes_of_the_next_what_a_burst_lacks() {
         let tcb = tcb();
-        let mut buffers = AsWritten::default();
-        buffers.add(6 * SIZE, &opening(&tcb, 0, 0));
-        assert_eq!(buffers.head(SIZE, SIZE), closed(SIZE), "it lacks nothing");
-        assert_eq!(buffers.head(SIZE, 2 * SIZE), closed(2 * SIZE));
-        assert_eq!(buffers.head(3 * SIZE, SIZE), closed(SIZE));
-        assert_eq!(buffers.head(3 * SIZE, 4 * SIZE), open(3 * SIZE), "all of the next");
+        let mut buffers = Buffers::default();
+        for sent in 0..3 {
+            let unsent = 2 * sent * SIZE;
+            buffers.add(2 * SIZE, false, &opening(&tcb, 0, unsent));
+        }
+        assert_eq!(head(&mut buffers, SIZE, 1), closed(SIZE), "it lacks nothing");
+        assert_eq!(head(&mut buffers, SIZE, 2), closed(2 * SIZE));
+        assert_eq!(head(&mut buffers, 3 * SIZE, 1), closed(SIZE));
+        assert_eq!(head(&mut buffers, 3 * SIZE, 4), open(3 * SIZE), "all of the next");
     }
 
-    /// One of two segments, of which one is sent: a burst of three takes two of the next, which is as much shorter.
+    /// Half of 65,535 B is 22 segments; of a write that fills more than one, the first has PSH, and each second behind it.
     #[test]
-    fn one_of_who_is_ahead_takes_of_the_next_what_a_burst_lacks() {
+    fn psh_is_set_at_each_half_of_the_window_and_at_the_end() {
         let tcb = tcb();
-        let mut ahead = Ahead { small: 2 * SIZE, all_small: 100 * SIZE, first: 0, grown: 0 };
-        let mut left =
-            |sent: u32, burst: u32| ahead.left(&opening(&tcb, sent * SIZE, 0), burst * SIZE) / SIZE;
-        assert_eq!([left(1, 0), left(1, 3), left(1, 0)], [1, 3, 3]);
-        assert_eq!([left(2, 1), left(4, 1), left(5, 1)], [2, 2, 1]);
-        // Two and three gigabytes later.
-        assert!([1_500_000, 2_000_000].map(|sent| left(sent, 1)).iter().all(|left| *left <= 45));
+        let of_syn =
+            |sent: u32| Opening { peer_window: 65_535, ..opening(&tcb, sent * SIZE, 0) };
+        let mut buffers = Buffers::default();
+        buffers.add(130 * SIZE, false, &of_syn(0));
+        let pushed = [0, 22, 44, 66, 88, 110].map(|sent| {
+            let head = buffers.head(&of_syn(sent), 1);
+            (head.left / SIZE, head.is_pushed)
+        });
+        let with = |left| (left, true);
+        let without = |left| (left, false);
+        assert_eq!(
+            pushed,
+            [with(22), without(22), with(22), without(22), with(22), with(20)]
+        );
+    }
+
+    /// Each piece takes 832 B beside its data, those on their way, too; once it is full it takes no more until a third is free.
+    #[test]
+    fn what_is_free_is_written_a_third_of_it_at_once() {
+        let tcb = tcb();
+        let large = |unsent, unacked, pieces| Opening {
+            send_buffer: 500_000,
+            peer_window: 1 << 22,
+            unacked,
+            pieces,
+            ..opening(&tcb, unacked, unsent)
+        };
+        let whole = 45 * SIZE;
+        let mut buffers = Buffers::default();
+        let room = buffers.room(&large(0, 0, 0));
+        assert_eq!(room, 16 * whole, "15 take 989,880 B");
+        buffers.add(room, true, &large(0, 0, 0));
+        assert!(buffers.is_full());
+        // All of it has left in bursts of five segments, and is acknowledged as far as that.
+        let left = |bursts: u32| large(0, bursts * 5 * SIZE, bursts);
+        assert_eq!(buffers.room(&Opening { sent: room, ..left(83) }), 0, "669,976 B");
+        let some = buffers.room(&Opening { sent: room, ..left(82) });
+        assert_eq!(some, 6 * whole, "661,904 B, and five take 329,960 B");
+        assert!(!buffers.is_full());
     }
 
     /// Beyond four gigabytes, too.
@@ -272,10 +340,10 @@ mod tests {
     fn ends_are_counted_modulo_two_to_the_32nd() {
         let tcb = tcb();
         let before = u32::MAX - SIZE;
-        let mut buffers = AsWritten::default();
-        buffers.add(3 * SIZE, &opening(&tcb, before, 0));
-        assert_eq!(buffers.head(before, 0), closed(2 * SIZE));
+        let mut buffers = Buffers::default();
+        buffers.add(3 * SIZE, false, &opening(&tcb, before, 0));
+        assert_eq!(head(&mut buffers, before, 0), closed(2 * SIZE));
         let sent = before.wrapping_add(2 * SIZE);
-        assert_eq!(buffers.head(sent, 0), open(SIZE));
+        assert_eq!(head(&mut buffers, sent, 0), open(SIZE));
     }
 }

@@ -6,7 +6,7 @@
 //! or than half a round trip; if a third of the window is open; or if one of the kernel's buffers ends ([`Buffers`]), the last one
 //! if there is room for more than that.  Where the peer's window ends within a segment of a burst, what fits of it goes along.
 
-use super::buffers::{AsWritten, Buffers, Head};
+use super::buffers::Buffers;
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
 use crate::host::tcp::tcb::{CongState, Tcb};
@@ -30,22 +30,22 @@ pub struct Deferral {
     cuts_last: bool,
     /// When it began.
     last: Option<Time>,
-    buffers: Option<Buffers>,
+    buffers: Buffers,
 }
 
 impl Segmentation for Deferral {
     const WAITS: bool = true;
 
-    fn on_write(&mut self, bytes: u32, opening: Opening<'_>) {
-        match &mut self.buffers {
-            Some(Buffers::AsWritten(written)) => self.at_once = written.add(bytes, &opening),
-            buffers if Buffers::are_waited_for(bytes, &opening) => {
-                let mut written = AsWritten::default();
-                self.at_once = written.add(bytes, &opening);
-                *buffers = Some(Buffers::AsWritten(written));
-            }
-            _ => {}
-        }
+    fn room(&mut self, opening: Opening<'_>) -> Option<u32> {
+        Some(self.buffers.room(&opening))
+    }
+
+    fn is_full(&self) -> bool {
+        self.buffers.is_full()
+    }
+
+    fn on_write(&mut self, bytes: u32, fills: bool, opening: Opening<'_>) {
+        self.at_once = self.buffers.add(bytes, fills, &opening);
     }
 
     fn leaves(&mut self, opening: Opening<'_>) -> bool {
@@ -56,8 +56,10 @@ impl Segmentation for Deferral {
         }
         let burst = burst(opening.tcb);
         let quota = quota(&opening, burst);
-        let together = quota.min(opening.room / size);
-        let head = self.head(&opening, quota);
+        // The peer's window is one of places, whatever of it has been SACKed.
+        let offered = opening.peer_window.saturating_sub(opening.unacked);
+        let together = quota.min(opening.room.min(offered) / size);
+        let head = self.buffers.head(&opening, quota);
         let is_last = opening.is_closed && opening.unsent <= head.left;
         let ends_buffer = if is_last {
             opening.room > opening.unsent
@@ -72,8 +74,9 @@ impl Segmentation for Deferral {
         // The peer's window ends within a segment of the burst: what fits of it goes along.
         let cuts = opening.may_cut
             && (1..quota).contains(&together)
-            && !opening.room.is_multiple_of(size)
-            && opening.room < head.left.min(opening.unsent);
+            && !offered.is_multiple_of(size)
+            && offered / size == together
+            && offered < head.left.min(opening.unsent);
         let together = together.min(opening.unsent.div_ceil(size));
         self.at_once = is_pushed.saturating_sub(together * size);
         self.begin(together + u32::from(cuts), now);
@@ -85,7 +88,7 @@ impl Segmentation for Deferral {
     fn leaves_as_probe(&mut self, opening: Opening<'_>) {
         let quota = quota(&opening, burst(opening.tcb));
         let together = quota.min(opening.room / opening.tcb.segment_size).max(1);
-        self.head(&opening, quota.max(1));
+        self.buffers.head(&opening, quota.max(1));
         let waiting = opening.unsent.div_ceil(opening.tcb.segment_size);
         self.begin(together.min(waiting), opening.tcb.now);
         self.ends_burst = false;
@@ -127,12 +130,6 @@ impl Deferral {
         goes_on
     }
 
-    /// The buffer of the next segment, of which so many may leave `together`.
-    fn head(&mut self, opening: &Opening<'_>, together: u32) -> Head {
-        let buffers = self.buffers.get_or_insert_with(|| Buffers::ahead(opening));
-        buffers.head(opening, together)
-    }
-
     /// So many segments leave together.
     fn begin(&mut self, together: u32, now: Time) {
         self.left = together.saturating_sub(1);
@@ -162,7 +159,7 @@ fn quota(opening: &Opening<'_>, burst: u32) -> u32 {
 }
 
 /// In segments.
-fn burst(tcb: &Tcb) -> u32 {
+pub(super) fn burst(tcb: &Tcb) -> u32 {
     let size = u64::from(tcb.segment_size);
     let rate = if tcb.pacing { Some(tcb.pacing_rate.0 / 8) } else { tcb.window_rate() };
     if let (longest @ 1.., Some(rate)) = (tcb.longest_burst_us, rate) {
@@ -205,17 +202,30 @@ mod tests {
             room: room * SIZE,
             unsent: 100 * SIZE,
             sent: sent * SIZE,
+            unacked: 0,
+            pieces: 0,
             is_closed: false,
             may_cut: true,
             oldest: Some(tcb.now - ROUND_TRIP),
         }
     }
 
-    /// Of a connection whose first window was ten segments.
+    /// Of a connection whose first window was ten segments, and whose application has filled the send buffer then and once more.
     fn opened(opening: &Opening<'_>) -> Deferral {
-        let tcb = Tcb { cwnd: 10 * SIZE, ..opening.tcb.clone() };
-        let buffers = Buffers::ahead(&Opening { tcb: &tcb, ..*opening });
-        Deferral { buffers: Some(buffers), ..Deferral::default() }
+        let first = Opening {
+            peer_window: 65_535,
+            room: 10 * SIZE,
+            unsent: 0,
+            sent: 0,
+            ..*opening
+        };
+        let mut deferral = Deferral::default();
+        let room = deferral.room(first).expect("the kernel's");
+        deferral.on_write(room, true, first);
+        let sent = 10 * SIZE;
+        let later = Opening { room: 0, sent, unsent: room - sent, ..*opening };
+        deferral.on_write(200 * SIZE, true, later);
+        deferral
     }
 
     /// Whether a segment leaves with so much room, the last having left just now, `sent` before it, and the oldest in flight
@@ -292,7 +302,10 @@ mod tests {
         let now = tcb.now;
         let cut = |window: u32, may_cut: bool| {
             let room = 2 * SIZE + SIZE / 2;
-            let opening = Opening { window, room, may_cut, ..opening(&tcb, 0, 20) };
+            let peer_window = if window < tcb.cwnd { window } else { 1 << 20 };
+            let unacked = window - room;
+            let opening =
+                Opening { window, peer_window, unacked, room, may_cut, ..opening(&tcb, 0, 20) };
             let mut deferral = opened(&opening);
             assert!(deferral.leaves(opening));
             assert!(!deferral.cuts_next(now), "the second is whole");
@@ -327,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_a_burst_ends_it_and_a_single_segment_ends_none() {
+    fn the_last_of_a_burst_ends_it_and_a_single_segment_ends_what_has_psh() {
         let tcb = Tcb { last_departure: Time::from_ms(100), ..tcb() };
         let ends = |room: u32, sent: u32| {
             let mut deferral = opened(&opening(&tcb, room, sent));
@@ -339,22 +352,18 @@ mod tests {
         };
         // The rate carries two in a millisecond.
         assert_eq!(ends(4, 20), [false, true, false, true]);
-        assert_eq!(ends(1, 31), [false]);
+        assert_eq!([31, 53, 75].map(|sent| ends(1, sent)), [[true], [true], [false]]);
     }
 
-    /// An application is ahead whose first write fills a buffer, until it writes with nothing unsent, though something is sent:
-    /// the last segment of what it wrote has PSH then.
     #[test]
-    fn the_last_segment_of_what_was_written_ends_a_buffer() {
+    fn the_last_segment_of_what_was_written_has_psh() {
         let tcb = tcb();
-        for (first, is_ahead) in [(1, false), (100, true)] {
-            let mut deferral = Deferral::default();
-            for (sent, ends) in [(0, !is_ahead), (1, true), (2, true)] {
-                let written = |unsent| Opening { unsent, ..opening(&tcb, 1, sent) };
-                deferral.on_write(if sent == 0 { first * SIZE } else { SIZE }, written(0));
-                assert!(deferral.leaves(written(SIZE)));
-                assert_eq!(deferral.ends_burst(), ends, "{sent} before");
-            }
+        let mut deferral = Deferral::default();
+        for sent in 0..3 {
+            let written = |unsent| Opening { unsent, ..opening(&tcb, 1, sent) };
+            deferral.on_write(SIZE, false, written(0));
+            assert!(deferral.leaves(written(SIZE)));
+            assert!(deferral.ends_burst(), "{sent} before");
         }
     }
 

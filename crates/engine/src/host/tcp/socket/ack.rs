@@ -500,7 +500,9 @@ impl<P: Profile> Socket<P> {
             self.round_trips.restart_rto();
             self.arm_retransmit(super::RetransmitAction::Data, env);
         }
-        self.offer_space_here(env);
+        if !P::Segmentation::WAITS {
+            self.offer_space_here(env);
+        }
         if ack > self.tcb.next_tx_seq {
             self.tcb.next_tx_seq = ack;
         }

@@ -352,7 +352,7 @@ impl<P: Profile> Socket<P> {
         let is_in_order = self.receiving.reassembly.next_rx() > expected;
         // Who hears of duplicate ACKs alone is not to take one for an offer.
         if is_in_order || self.agreed.sack {
-            let segment = NewSegment { bytes: u32::from(packet.payload), is_in_order, held };
+            let segment = NewSegment { bytes: u32::from(packet.payload), in_order, held };
             self.receiving.acks.on_new(&self.tcb, segment);
         }
         if is_in_order {

@@ -22,13 +22,6 @@ use crate::packet::{Beside, Flags};
 /// Where data begins: behind the SYN.
 const FIRST_BYTE: Seq = Seq(1);
 
-/// When what is written leaves, if the window lets it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sends {
-    Soon,
-    WithAck,
-}
-
 impl<P: Profile> Socket<P> {
     /// The application may write: takes what it has to say.
     #[inline(never)]
@@ -42,14 +35,12 @@ impl<P: Profile> Socket<P> {
         if self.receiving.is_sink {
             return;
         }
-        let free = self.sending.scoreboard.available();
+        let free = self.room_to_write();
         if free == 0 {
             return;
         }
         let write = env.writable(free);
-        // What waits for an ACK is not asked about again for what is written behind it.
-        let is_behind = P::Segmentation::WAITS && self.sending.scoreboard.unsent() > 0;
-        self.write(write, if is_behind { Sends::WithAck } else { Sends::Soon }, env);
+        self.write(write, write.bytes == free, env);
     }
 
     /// The application writes at a time of its own; returns whether the write is accepted.
@@ -57,10 +48,10 @@ impl<P: Profile> Socket<P> {
         self.tcb.now = now;
         let may_write =
             matches!(self.state, State::SynSent | State::Established | State::CloseWait);
-        if !may_write || self.sending.scoreboard.available() < bytes {
+        if !may_write || self.room_to_write() < bytes {
             return false;
         }
-        self.write(Write { bytes, size: bytes, close: false }, Sends::Soon, env);
+        self.write(Write { bytes, size: bytes, close: false }, false, env);
         self.settle_loss_timer(env);
         true
     }
@@ -72,12 +63,12 @@ impl<P: Profile> Socket<P> {
         self.settle_loss_timer(env);
     }
 
-    /// Accepts a write that fits.  It leaves later, by an event of its own.
+    /// Accepts a write that fits, or `fills` all that there is room for.  It leaves later, by an event of its own.
     #[inline(always)] // on every acknowledgement
-    fn write<E: Environment>(&mut self, write: Write, sends: Sends, env: &mut E) {
+    fn write<E: Environment>(&mut self, write: Write, fills: bool, env: &mut E) {
         self.found_nothing = false;
         if write.bytes > 0 {
-            self.before_write(write.bytes);
+            self.before_write(write.bytes, fills);
         }
         // Each write re-evaluates "application limited" (RateEstimator) with the pipe as it is known.
         // The first write knows it as last evaluated; asking for the window evaluates it, so that the
@@ -89,8 +80,7 @@ impl<P: Profile> Socket<P> {
         if first > 0 {
             self.accept(first);
             let may_send = matches!(self.state, State::Established | State::CloseWait);
-            if sends == Sends::Soon
-                && may_send
+            if may_send
                 && self.available_window() > 0
                 && !self.is_pending(Timer::SendPending)
             {
@@ -109,18 +99,36 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// Bytes that the application may write.
+    #[inline(always)]
+    fn room_to_write(&mut self) -> u32 {
+        let available = self.sending.scoreboard.available();
+        if !P::Segmentation::WAITS {
+            return available;
+        }
+        let room = self.room_of_write();
+        let Socket { tcb, config, sending, .. } = self;
+        let opening = opening(tcb, config, &sending.scoreboard, sending.window, room, false);
+        sending.segmentation.room(opening).map_or(available, |room| room.min(available))
+    }
+
+    /// What of the window a write may use at once.
+    fn room_of_write(&mut self) -> u32 {
+        let is_held = self.is_pacing() && self.is_pending(Timer::Pacing);
+        if is_held { 0 } else { self.available_window() }
+    }
+
     /// Nothing, for a profile that neither validates windows nor lets segments wait.
     #[inline(always)]
-    fn before_write(&mut self, bytes: u32) {
+    fn before_write(&mut self, bytes: u32, fills: bool) {
         if P::Validation::IS_ACTIVE {
             self.restart_after_silence();
         }
         if P::Segmentation::WAITS {
-            let is_held = self.is_pacing() && self.is_pending(Timer::Pacing);
-            let room = if is_held { 0 } else { self.available_window() };
+            let room = self.room_of_write();
             let Socket { tcb, config, sending, .. } = self;
             let opening = opening(tcb, config, &sending.scoreboard, sending.window, room, false);
-            sending.segmentation.on_write(bytes, opening);
+            sending.segmentation.on_write(bytes, fills, opening);
         }
     }
 
@@ -167,6 +175,10 @@ impl<P: Profile> Socket<P> {
                 self.send_some(env);
             }
         }
+        // What there was leaves before the application hears of room.
+        if P::Segmentation::WAITS {
+            self.offer_space(env);
+        }
     }
 
     fn send_and_validate<E: Environment>(&mut self, env: &mut E) {
@@ -174,13 +186,13 @@ impl<P: Profile> Socket<P> {
         self.sending.is_cwnd_deferred = false;
         self.send_some(env);
         self.bytes_in_flight();
-        let Sending { scoreboard, is_cwnd_deferred, .. } = &self.sending;
+        let Sending { scoreboard, segmentation, is_cwnd_deferred, .. } = &self.sending;
         let usage = Usage {
             head: scoreboard.head(),
             next: self.tcb.high_tx_mark,
             has_sent: self.tcb.high_tx_mark > before,
             is_deferred: *is_cwnd_deferred,
-            is_buffer_full: scoreboard.available() == 0,
+            is_buffer_full: segmentation.is_full(),
             rto: self.round_trips.rto,
         };
         if self.validates() {
@@ -229,7 +241,8 @@ impl<P: Profile> Socket<P> {
             let Some((seq, most)) = found else { return };
             let data = self.sending.scoreboard.size_from(seq);
             // Silly window avoidance (RFC 9293 section 3.8.6.2.1): rather wait than cut a segment.
-            if window < segment_size && data > window && !self.is_cut_next() {
+            let room = if P::Segmentation::WAITS { window.min(most) } else { window };
+            if room < segment_size && data > room && !self.is_cut_next() {
                 return;
             }
             self.found_nothing = false;
@@ -240,7 +253,7 @@ impl<P: Profile> Socket<P> {
             } else if P::Segmentation::WAITS {
                 self.repeat_together(seq, window);
             }
-            if data < window {
+            if data < window && !P::Segmentation::WAITS {
                 self.offer_space(env);
             }
             // Nagle (RFC 896).
@@ -577,6 +590,8 @@ fn opening<'a>(
         room,
         unsent: scoreboard.unsent(),
         sent: (scoreboard.high() - FIRST_BYTE) as u32,
+        unacked: scoreboard.sent_size(),
+        pieces: scoreboard.pieces(),
         is_closed,
         may_cut: config.no_delay || scoreboard.padding() == 0,
         oldest: scoreboard.oldest_departure(),

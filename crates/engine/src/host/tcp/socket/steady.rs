@@ -97,7 +97,7 @@ impl<P: Profile> Socket<P> {
         self.sync_rx();
         env.readable(bytes);
         self.announce_window(bytes, env);
-        self.receiving.acks.on_new(&self.tcb, NewSegment { bytes, is_in_order: true, held: 0 });
+        self.receiving.acks.on_new(&self.tcb, NewSegment { bytes, in_order: bytes, held: 0 });
         self.acknowledge_in_order(env);
     }
 
