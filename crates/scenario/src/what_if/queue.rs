@@ -37,7 +37,13 @@ pub fn set_discipline(scenario: &mut Scenario, paths: &Paths, kind: &str) -> Res
             None => Some(std::mem::replace(&mut direction.device_queue, "1p".to_owned())),
         };
         let mut qdisc = Algorithm::named(spec.ns3);
-        if let Some(limit) = limit.filter(|_| takes_limit) {
+        if let Some(limit) = limit {
+            if !takes_limit {
+                return Err(format!(
+                    "{} has no limit of its own, and the buffer has one, {limit}; take another",
+                    spec.ns3
+                ));
+            }
             qdisc.attributes.insert(LIMIT.to_owned(), limit);
         }
         direction.qdisc = Some(qdisc);

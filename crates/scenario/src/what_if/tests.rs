@@ -116,6 +116,17 @@ fn a_port_without_discipline_has_its_device_as_buffer() {
 }
 
 #[test]
+fn a_buffer_without_a_limit_of_its_own_may_be_any_discipline() {
+    let mut scenario: Value = serde_json::from_str(&dumbbell(1, &["TcpCubic"]).to_json()).unwrap();
+    scenario["links"][0]["forward"]["qdisc"]["attributes"] = json!({});
+    let scenario = read(&scenario);
+    let changed = scenario.what_if(&settings(json!({"qdisc": "prio"}))).unwrap();
+    assert_eq!(changed.settings().qdisc.unwrap(), "PrioQueueDisc");
+    let both = json!({"qdisc": "prio", "buffer": "9p"});
+    assert_eq!(complaints(&scenario, both)[0].0, "buffer");
+}
+
+#[test]
 fn flows_that_share_hosts_still_do() {
     let mut scenario: Value = serde_json::from_str(&dumbbell(1, &["TcpCubic"]).to_json()).unwrap();
     let mut second = scenario["flows"][0].clone();
@@ -150,7 +161,14 @@ fn what_cannot_be_is_told_by_its_name() {
         complaints(&scenario, json!({"rtt": "9223372036s"}))[0].1,
         "9223372036s is longer than any run; write a shorter time"
     );
-    assert_eq!(complaints(&scenario, json!({"qdisc": "prio", "buffer": "9p"}))[0].0, "buffer");
+    assert_eq!(
+        complaints(&scenario, json!({"qdisc": "prio"})),
+        [(
+            "qdisc".to_owned(),
+            "PrioQueueDisc has no limit of its own, and the buffer has one, 20p; take another"
+                .to_owned()
+        )]
+    );
     assert!(
         Settings::from_json(r#"{"speed": "1Mbps"}"#).unwrap_err().0[0].message.contains("rate")
     );
