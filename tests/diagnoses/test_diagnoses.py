@@ -456,10 +456,11 @@ def test_the_trap_is_said_where_a_release_falls_into_it(profile: str) -> None:
     assert (values["mean_throughput_l4"] > 90) != is_caught
 
 
-def test_every_rule_has_its_sentence_in_the_documents_and_a_test_here() -> None:
+def test_every_rule_has_its_sentence_in_the_documents_and_a_test_beside_this_one() -> None:
     habits = (Path(__file__).parents[2] / "docs" / "what-ns3-does.md").read_text(encoding="utf-8")
     words = " ".join(habits.split())
-    tests = Path(__file__).read_text(encoding="utf-8")
+    files = Path(__file__).parent.glob("test_*.py")
+    tests = "".join(file.read_text(encoding="utf-8") for file in files)
     for rule in RULES.values():
         assert f'<a id="{rule.name}"></a>**{rule.what}** {rule.text}' in words, rule.name
         assert f'"{rule.name}"' in tests, rule.name

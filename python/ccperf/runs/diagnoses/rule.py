@@ -74,8 +74,7 @@ class Flow:
 
     def setting(self, name: str) -> str:
         """An attribute of its sockets, as given or by default."""
-        given: Mapping[str, str] = self.described.get("tcp", {})
-        return str(given.get(name, _defaults()[name]))
+        return setting(self.described, name)
 
     @property
     def workload(self) -> str:
@@ -161,6 +160,12 @@ class Run:
         samples = self.recording.link_samples
         is_its: npt.NDArray[np.bool_] = samples.array("link") == names.index(direction)
         return samples.array(column)[is_its]
+
+
+def setting(described: Mapping[str, Any], name: str) -> str:
+    """An attribute of the sockets of a flow or a stack, as given or by default."""
+    given: Mapping[str, str] = described.get("tcp", {})
+    return str(given.get(name, _defaults()[name]))
 
 
 def workload_of(transfer: str) -> str:
