@@ -7,7 +7,7 @@ from typing import Any
 
 from ccperf import _native
 from ccperf.algorithms import registry
-from ccperf.runs.diagnoses.rule import Rule, Run, has_device_queue, microseconds
+from ccperf.runs.diagnoses.rule import Rule, Run, has_device_queue, length_bytes, microseconds
 
 #: Of a full packet on the wire, PPP header included.
 _PACKET_BYTES = 1502
@@ -19,7 +19,7 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
             port = link[direction]
             rate = _native.parse_rate(port.get("rate") or link["rate"])
             threshold = _threshold(port.get("qdisc"), rate)
-            held = _bytes(port["device_queue"]) * 8e9 / rate
+            held = length_bytes(port["device_queue"], _PACKET_BYTES) * 8e9 / rate
             if not has_device_queue(link, direction):
                 continue
             if threshold is not None and held > threshold:
@@ -51,13 +51,8 @@ def _time(kind: str, text: str, rate: int) -> float | None:
     if kind == "threshold":
         return float(_native.parse_time(text))
     if kind == "marking_length":
-        return _bytes(text) * 8e9 / rate
+        return length_bytes(text, _PACKET_BYTES) * 8e9 / rate
     return None
-
-
-def _bytes(size: str) -> int:
-    """Of a queue's size in packets or bytes."""
-    return int(size[:-1]) * _PACKET_BYTES if size.endswith("p") else _native.parse_size(size)
 
 
 RULE = Rule(

@@ -181,6 +181,11 @@ def has_device_queue(link: Mapping[str, Any], side: str) -> bool:
     return not (port["device_queue"] == "1p" or pauses or cuts)
 
 
+def length_bytes(size: str, packet_bytes: float) -> float:
+    """Of a queue's size in bytes, or in packets of so many each."""
+    return int(size[:-1]) * packet_bytes if size.endswith("p") else _native.parse_size(size)
+
+
 @cache
 def _defaults() -> dict[str, str]:
     return {param["ns3"]: param["default"] for param in registry.tables()["socket"]["params"]}
