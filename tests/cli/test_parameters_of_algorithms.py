@@ -62,6 +62,24 @@ def test_a_wrong_parameter_is_said_with_what_is_meant(
     assert says in err
 
 
+@pytest.mark.parametrize(
+    "text", ["codel limit 30 ecn", "codel(target=5ms", "CoDelQueueDisc[Target=5ms]", "codel:"]
+)
+def test_parameters_as_tc_or_ns3_has_them_are_told_how_to_be_written(text: str) -> None:
+    Path("file.toml").write_text(
+        f'stop_time = "1s"\n[dumbbell]\nrate = "16Mbps"\nqdisc = "{text}"\nrtts = ["15ms"]\n'
+        'qlen = "20p"\ncc = ["cubic"]\n'
+    )
+    name = "CoDelQueueDisc" if "[" in text else "codel"
+    with pytest.raises(ScenarioError) as from_file:
+        written.read(Path("file.toml")).check()
+    with pytest.raises(ValueError, match="write parameters") as from_line:
+        registry.resolve("qdisc", text)
+    for error in (from_file, from_line):
+        assert f"`{text}`: write parameters as {name}(Name=value)" in str(error.value)
+        assert (f"linux:{text}" in str(error.value)) == ("limit" in text)
+
+
 def test_several_values_are_several_algorithms_in_both_spellings() -> None:
     expected = ["cubic(Beta=0.5)", "cubic(Beta=0.7)"]
     assert expression.each("cubic:Beta=0.5/0.7") == expected

@@ -56,9 +56,24 @@ impl Registry {
         };
         let known_as = |spec: &Spec| std::iter::once(spec.ns3).chain(spec.linux.iter().copied());
         let specs = self.specs();
-        let is = |spec: &&&Spec| known_as(spec).any(|name| name.eq_ignore_ascii_case(plain));
-        if let Some(spec) = specs.iter().find(is) {
+        let called = |plain: &str| {
+            specs.iter().find(|spec| known_as(spec).any(|name| name.eq_ignore_ascii_case(plain)))
+        };
+        if let Some(spec) = called(plain) {
             return Ok(spec);
+        }
+        // Parameters as tc or ns-3 has them, or a bracket that is not closed.
+        let begin = plain.find(|c: char| c.is_whitespace() || "([:".contains(c));
+        if let Some((name, rest)) = begin.map(|at| plain.split_at(at))
+            && called(name).is_some()
+        {
+            let is_tc = matches!(self, Registry::Qdisc) && rest.starts_with(char::is_whitespace);
+            let linux = if is_tc {
+                format!("; tc's words are for Linux's own: linux:{plain}")
+            } else {
+                String::new()
+            };
+            return Err(format!("`{word}`: write parameters as {name}(Name=value){linux}"));
         }
         let names = specs.iter().flat_map(|spec| known_as(spec).map(|name| (name, spec.ns3)));
         let hint = match nearest(plain, names) {
