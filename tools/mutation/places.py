@@ -91,6 +91,7 @@ OWN = (
     "host/slow_start/search.rs",
     "host/tcp/ecn/accurate.rs",
     "host/tcp/ecn/option.rs",
+    "host/tcp/acks/offered.rs",
     "host/tcp/acks/quick.rs",
     "host/tcp/loss/forward.rs",
     "host/tcp/loss/rack.rs",
@@ -103,6 +104,7 @@ OWN = (
     "host/tcp/resequencing.rs",
     "host/tcp/rtt/deliveries.rs",
     "host/tcp/rtt/windowed.rs",
+    "host/tcp/scoreboard/pieces.rs",
     "host/tcp/segmentation/buffers.rs",
     "host/tcp/segmentation/deferral.rs",
     "host/tcp/ticks.rs",
@@ -201,6 +203,7 @@ OFF_IN_NS3 = {
     "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent"),
     "host/tcp/socket/output.rs": (
         "before_write",
+        "room_of_write",
         "is_cut_next",
         "is_deferred",
         "repeat_together",

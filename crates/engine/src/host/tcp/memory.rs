@@ -19,8 +19,9 @@ pub fn room(buffer: u32, segment: u32) -> u32 {
     room_beside(buffer, segment, 0, 0)
 }
 
-/// The same while so many bytes are `held` in such segments, and so many are `unread`, one of them shorter or several.  Data is taken for the share of the
-/// memory that such a segment fills of its own, in 256ths (`scaling_ratio`), and for a half while none has more than 536 B.
+/// The same while so many bytes are `held` in such segments, and so many are `unread`, in several of them or a shorter one.  Data is
+/// taken for the share of the memory that such a segment fills of its own, in 256ths (`scaling_ratio`), and for a half while none has
+/// more than 536 B.
 pub fn room_beside(buffer: u32, segment: u32, held: u32, unread: u32) -> u32 {
     let share = if segment > SMALL { 256 * u64::from(segment) / memory_of(segment) } else { 128 };
     let of_many = |bytes: u32| u64::from(bytes.div_ceil(segment.max(1))) * memory_of(segment);

@@ -94,8 +94,13 @@ impl OfferedWindow {
 
     /// Whole segments or units of the window field.
     fn whole(&self, held: u32) -> u32 {
-        let free = self.free(held).min(self.threshold).min(LARGEST);
         let segment = if self.largest > 0 { self.largest } else { self.segment };
+        let mut free = self.free(held);
+        if free < segment {
+            // Once it has read, the kernel says at once what a closed window has opened to.
+            free = room_beside(self.buffer, self.largest, held, 0);
+        }
+        let free = free.min(self.threshold).min(LARGEST);
         if self.shift > 0 || free < segment {
             return free.next_multiple_of(1 << self.shift);
         }
@@ -132,13 +137,19 @@ mod tests {
         assert_eq!(offers(4_000_000, 1448, 4)[1..], wanted);
     }
 
-    /// Linux 7.3.4: 8,192 B at most are behind the field, so that it has no scale.
+    /// Linux 7.3.4: up to 65,535 B need no scale.
     #[test]
     fn without_a_scale_whole_segments_are_offered() {
         assert_eq!(offers(20_000, 1448, 4), [18_824, 20_272, 23_168, 23_168, 23_168]);
         let wanted = [49_232, 50_680, 53_576, 56_472, 59_368, 60_816, 60_816];
         assert_eq!(offers(50_000, 1448, 6), wanted);
         assert_eq!(offers(20_000, 536, 3), [19_832, 19_296, 19_296, 19_296]);
+    }
+
+    /// A buffer of less than a segment's memory is not closed by one.
+    #[test]
+    fn what_is_read_at_once_closes_no_window() {
+        assert_eq!(offers(1000, 1000, 3), [1000, 867, 867, 867]);
     }
 
     /// Linux 7.3.4: segments of 1,000 B leave less than was offered at first, and the edge stays until all that has come.

@@ -132,7 +132,10 @@ mod tests {
     #[test]
     fn what_fills_a_hole_joins_both_sides() {
         let mut scoreboard = sent(&[1, 1, 1, 1, 1]);
-        assert_eq!([(1, 2), (3, 4), (1, 4)].map(|(from, to)| sack(&mut scoreboard, from, to)), [5, 5, 3]);
+        assert_eq!(
+            [(1, 2), (3, 4), (1, 4)].map(|(from, to)| sack(&mut scoreboard, from, to)),
+            [5, 5, 3]
+        );
         let mut scoreboard = sent(&[1, 1, 1, 1]);
         assert_eq!([(2, 3), (1, 3)].map(|(from, to)| sack(&mut scoreboard, from, to)), [4, 4]);
     }

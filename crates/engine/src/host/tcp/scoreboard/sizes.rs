@@ -100,9 +100,7 @@ impl Scoreboard {
         if let Some(rates) = &mut self.rates {
             rates.remove(i + 1);
         }
-        self.set_end(i, false);
         let this = &mut self.sent[i];
-        this.ends_burst = next.ends_burst;
         if this.retransmitted != next.retransmitted {
             self.retrans_out -= if this.retransmitted { this.len } else { next.len };
             this.retransmitted = false;

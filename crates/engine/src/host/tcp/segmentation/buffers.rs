@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::Opening;
-use super::deferral::burst;
+use super::deferral::{burst, quota};
 use crate::host::tcp::memory::doubled;
 
 /// The most that a SYN offers.
@@ -68,9 +68,8 @@ impl Buffers {
         }
         if self.waiting.len() <= 1 && bytes > 0 {
             let leaving = leaving(opening);
-            let bursts = leaving.div_ceil(burst(opening.tcb) * opening.tcb.segment_size);
             bytes += leaving;
-            memory += u64::from(bursts * OVERHEAD);
+            memory += u64::from(leaving.div_ceil(burst_of(opening)) * OVERHEAD);
         }
         let left = most.saturating_sub(memory + u64::from(bytes));
         let more = left.div_ceil((whole + OVERHEAD).into()) as u32;
@@ -103,11 +102,17 @@ impl Buffers {
             left -= more;
             end = end.wrapping_add(more);
             let mut is_pushed = self.pushes(end, left == 0);
-            if is_first && self.waiting.len() == 1 && left > 0 {
-                at_once = leaving(opening).min(left);
-                left -= at_once;
-                end = end.wrapping_add(at_once);
-                is_pushed |= self.pushes(end, left == 0);
+            if is_first && self.waiting.len() == 1 {
+                let mut leaving = leaving(opening).min(left);
+                at_once = leaving;
+                while leaving > 0 {
+                    // With PSH all that may leaves, else one burst.
+                    let more = if is_pushed { leaving } else { burst_of(opening).min(leaving) };
+                    leaving -= more;
+                    left -= more;
+                    end = end.wrapping_add(more);
+                    is_pushed |= self.pushes(end, left == 0);
+                }
             }
             if let Some(last) = self.waiting.back_mut() {
                 last.end = end;
@@ -117,11 +122,10 @@ impl Buffers {
         at_once
     }
 
-    /// Whether the one that ends there gets PSH: the first of all does, what ends a write, and one of each half window
-    /// (`forced_push`).
+    /// Whether the one that ends there gets PSH: what ends a write does, and one of each half window (`forced_push`).
     fn pushes(&mut self, end: u32, ends_write: bool) -> bool {
         let is_far = end.wrapping_sub(self.pushed) > self.largest_window / 2;
-        let pushes = ends_write || is_far || self.pushed == 0;
+        let pushes = ends_write || is_far;
         if pushes {
             self.pushed = end;
         }
@@ -183,6 +187,11 @@ impl Buffers {
         let window = if self.largest_window > 0 { self.largest_window } else { FIRST_WINDOW };
         ((window / 2).min(LARGEST) / size).max(1) * size
     }
+}
+
+/// What leaves together, in bytes, a segment at least.
+fn burst_of(opening: &Opening<'_>) -> u32 {
+    quota(opening, burst(opening.tcb)).max(1) * opening.tcb.segment_size
 }
 
 /// Whole segments that the window lets leave.
@@ -290,12 +299,11 @@ mod tests {
         assert_eq!(head(&mut buffers, 3 * SIZE, 4), open(3 * SIZE), "all of the next");
     }
 
-    /// Half of 65,535 B is 22 segments; of a write that fills more than one, the first has PSH, and each second behind it.
+    /// Half of 65,535 B is 22 segments, so that PSH comes with each second buffer.
     #[test]
     fn psh_is_set_at_each_half_of_the_window_and_at_the_end() {
         let tcb = tcb();
-        let of_syn =
-            |sent: u32| Opening { peer_window: 65_535, ..opening(&tcb, sent * SIZE, 0) };
+        let of_syn = |sent: u32| Opening { peer_window: 65_535, ..opening(&tcb, sent * SIZE, 0) };
         let mut buffers = Buffers::default();
         buffers.add(130 * SIZE, false, &of_syn(0));
         let pushed = [0, 22, 44, 66, 88, 110].map(|sent| {
@@ -304,10 +312,7 @@ mod tests {
         });
         let with = |left| (left, true);
         let without = |left| (left, false);
-        assert_eq!(
-            pushed,
-            [with(22), without(22), with(22), without(22), with(22), with(20)]
-        );
+        assert_eq!(pushed, [without(22), with(22), without(22), with(22), without(22), with(20)]);
     }
 
     /// Each piece takes 832 B beside its data, those on their way, too; once it is full it takes no more until a third is free.
@@ -342,7 +347,7 @@ mod tests {
         let before = u32::MAX - SIZE;
         let mut buffers = Buffers::default();
         buffers.add(3 * SIZE, false, &opening(&tcb, before, 0));
-        assert_eq!(head(&mut buffers, before, 0), closed(2 * SIZE));
+        assert_eq!(head(&mut buffers, before, 0).left, 2 * SIZE);
         let sent = before.wrapping_add(2 * SIZE);
         assert_eq!(head(&mut buffers, sent, 0), open(SIZE));
     }

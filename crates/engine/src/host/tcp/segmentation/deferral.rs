@@ -151,7 +151,7 @@ impl Deferral {
 }
 
 /// So many segments of a burst cwnd lets leave, with another one in flight.
-fn quota(opening: &Opening<'_>, burst: u32) -> u32 {
+pub(super) fn quota(opening: &Opening<'_>, burst: u32) -> u32 {
     let Opening { tcb, window, room, .. } = *opening;
     let half = (tcb.cwnd / tcb.segment_size / 2).max(1);
     let room = room + tcb.cwnd.saturating_sub(window);
@@ -212,13 +212,8 @@ mod tests {
 
     /// Of a connection whose first window was ten segments, and whose application has filled the send buffer then and once more.
     fn opened(opening: &Opening<'_>) -> Deferral {
-        let first = Opening {
-            peer_window: 65_535,
-            room: 10 * SIZE,
-            unsent: 0,
-            sent: 0,
-            ..*opening
-        };
+        let first =
+            Opening { peer_window: 65_535, room: 10 * SIZE, unsent: 0, sent: 0, ..*opening };
         let mut deferral = Deferral::default();
         let room = deferral.room(first).expect("the kernel's");
         deferral.on_write(room, true, first);

@@ -80,10 +80,7 @@ impl<P: Profile> Socket<P> {
         if first > 0 {
             self.accept(first);
             let may_send = matches!(self.state, State::Established | State::CloseWait);
-            if may_send
-                && self.available_window() > 0
-                && !self.is_pending(Timer::SendPending)
-            {
+            if may_send && self.available_window() > 0 && !self.is_pending(Timer::SendPending) {
                 self.arm(Timer::SendPending, P::WRITE_DELAY, env);
             }
             let rest = write.bytes - first;
