@@ -106,6 +106,7 @@ OWN = (
     "host/tcp/rtt/windowed.rs",
     "host/tcp/scoreboard/pieces.rs",
     "host/tcp/segmentation/buffers.rs",
+    "host/tcp/segmentation/burst.rs",
     "host/tcp/segmentation/deferral.rs",
     "host/tcp/ticks.rs",
     "host/tcp/validation/",

@@ -1,11 +1,13 @@
 //! Whether new data waits until several segments of it may leave together.
 
 mod buffers;
+mod burst;
 mod deferral;
 
 use std::fmt;
 
-pub use deferral::{BURSTS_A_SECOND, Deferral, LARGEST_BURST};
+pub use burst::{BURSTS_A_SECOND, LARGEST_BURST};
+pub use deferral::Deferral;
 
 use super::tcb::Tcb;
 use crate::base::time::Time;

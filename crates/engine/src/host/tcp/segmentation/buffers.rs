@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::Opening;
-use super::deferral::{burst, quota};
+use super::burst::{burst, quota};
 use crate::host::tcp::memory::doubled;
 
 /// The most that a SYN offers.

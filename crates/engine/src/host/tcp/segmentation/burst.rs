@@ -1,0 +1,33 @@
+//! How many segments leave together: what the sending rate carries in a millisecond, and more on a short path (`tcp_tso_autosize`).
+
+use super::Opening;
+use crate::base::time::Time;
+use crate::host::tcp::tcb::Tcb;
+
+/// In bytes: what the length of an IP packet can say.
+pub const LARGEST_BURST: u64 = 65_536;
+pub const BURSTS_A_SECOND: u64 = 1024;
+/// A short path has larger bursts: by the largest one, halved for each such step of its minimum RTT.
+const STEP: Time = Time(512_000);
+
+/// So many segments of a burst cwnd lets leave, with another one in flight.
+pub(super) fn quota(opening: &Opening<'_>, burst: u32) -> u32 {
+    let Opening { tcb, window, room, .. } = *opening;
+    let half = (tcb.cwnd / tcb.segment_size / 2).max(1);
+    let room = room + tcb.cwnd.saturating_sub(window);
+    burst.min(room / tcb.segment_size).min(half)
+}
+
+/// In segments.
+pub(super) fn burst(tcb: &Tcb) -> u32 {
+    let size = u64::from(tcb.segment_size);
+    let rate = if tcb.pacing { Some(tcb.pacing_rate.0 / 8) } else { tcb.window_rate() };
+    if let (longest @ 1.., Some(rate)) = (tcb.longest_burst_us, rate) {
+        let bytes = u128::from(rate) * u128::from(longest) / 1_000_000;
+        return (bytes.min(u128::from(LARGEST_BURST)) as u64 / size).max(1) as u32;
+    }
+    let of_rate = rate.map_or(LARGEST_BURST, |rate| rate / BURSTS_A_SECOND);
+    let steps = tcb.min_rtt.0 / STEP.0;
+    let of_path = if steps < u64::from(u32::BITS) { LARGEST_BURST >> steps } else { 0 };
+    ((of_rate + of_path).min(LARGEST_BURST) / size).max(u64::from(tcb.least_burst)) as u32
+}
