@@ -411,8 +411,8 @@ impl Scoreboard {
     /// The same of the last one.
     #[inline(always)]
     pub fn end_burst_here(&mut self) {
-        if let Some(last) = self.sent.back_mut() {
-            self.pieces += u32::from(!std::mem::replace(&mut last.ends_burst, true));
+        if let Some(last) = self.sent.len().checked_sub(1) {
+            self.set_end(last, true);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Whether new data waits until several segments of it may leave together.
 
-mod buffers;
 mod burst;
 mod deferral;
+mod write_queue;
 
 use std::fmt;
 

@@ -278,7 +278,7 @@ pub fn accept(socket: &OwnedFd) -> Result<Option<OwnedFd>> {
     Ok(found.map(|fd| unsafe { OwnedFd::from_raw_fd(fd as c_int) }))
 }
 
-/// Of how many zeros one call writes, at most so many of the given ones.
+/// So many pieces of memory may one call write (`UIO_MAXIOV`).
 const MOST_PIECES: u64 = 1024;
 
 /// Sends so many zeros as one write, at most 1,024 times those that are given.  Returns how many it has offered, and how many were

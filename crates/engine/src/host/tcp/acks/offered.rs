@@ -45,6 +45,15 @@ impl OfferedWindow {
         }
     }
 
+    pub fn buffer(&self) -> u32 {
+        self.buffer
+    }
+
+    /// The largest segment that has come in order; 0 before the first.
+    pub fn largest(&self) -> u32 {
+        self.largest
+    }
+
     /// A segment has come with which so much is `in_order`, and not read yet, where so much was held before.  Returns whether the
     /// threshold had room to grow by it.
     pub fn on_next(&mut self, bytes: u32, in_order: u32, held: u32) -> bool {
@@ -62,7 +71,7 @@ impl OfferedWindow {
 
     /// More has come in order than a segment, so that an ACK is due: where it would offer less than the last one, it waits until
     /// the application has read.
-    pub fn on_due(&mut self) {
+    pub fn on_ack_due(&mut self) {
         if self.whole(0) < self.last {
             self.unread = 0;
         }

@@ -38,9 +38,8 @@ const OFTEN: Time = Time::from_ms(20);
 
 #[derive(Debug)]
 pub struct Quick {
-    /// Bytes that wait for an ACK, and the largest segment of them.
+    /// Bytes that wait for an ACK.
     waiting: u32,
-    largest: u32,
     /// ACKs that are not delayed.
     quick: u32,
     /// How long an ACK may wait; 0 before the first data.
@@ -48,7 +47,6 @@ pub struct Quick {
     most: Time,
     /// Each segment is acknowledged at once (Linux's `quickack` of a route).
     is_always_quick: bool,
-    receive_buffer: u32,
     window: OfferedWindow,
     /// Something with PSH has come since the last ACK.
     is_pushed: bool,
@@ -76,12 +74,10 @@ impl AckPolicy for Quick {
     fn new(config: &Config) -> Quick {
         Quick {
             waiting: 0,
-            largest: 0,
             quick: 0,
             wait: Time::ZERO,
             most: config.delayed_ack_timeout,
             is_always_quick: config.delayed_ack_count == 1,
-            receive_buffer: config.receive_buffer,
             window: OfferedWindow::new(config),
             is_pushed: false,
             is_due: false,
@@ -99,8 +95,13 @@ impl AckPolicy for Quick {
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
         let NewSegment { bytes, in_order, held } = segment;
+        let window = &mut self.window;
+        let grows = if in_order > 0 {
+            window.on_next(bytes, in_order, held)
+        } else {
+            window.on_gap(bytes, held)
+        };
         if in_order > 0 {
-            self.largest = self.largest.max(bytes);
             self.adapt(tcb);
             self.waiting += bytes;
         }
@@ -108,12 +109,6 @@ impl AckPolicy for Quick {
             self.quicken(MARKED_QUICK);
             self.wait = LEAST_WAIT;
         }
-        let window = &mut self.window;
-        let grows = if in_order > 0 {
-            window.on_next(bytes, in_order, held)
-        } else {
-            window.on_gap(bytes, held)
-        };
         self.quick |= u32::from(grows);
     }
 
@@ -121,8 +116,8 @@ impl AckPolicy for Quick {
         if self.quick > 0 || self.is_always_quick || self.is_due {
             return None;
         }
-        if self.waiting > self.largest {
-            self.window.on_due();
+        if self.waiting > self.window.largest() {
+            self.window.on_ack_due();
             return None;
         }
         self.window.on_read();
@@ -150,7 +145,7 @@ impl AckPolicy for Quick {
     /// As an answer is near, only what may never wait does not, and what is more than a segment (the FIN counts as a byte).
     fn on_fin(&mut self, is_filled: bool) -> bool {
         (self.quick, self.is_pushed) = (0, false);
-        is_filled || self.is_always_quick || self.waiting + 1 > self.largest
+        is_filled || self.is_always_quick || self.waiting + 1 > self.window.largest()
     }
 
     fn on_mark(&mut self) {
@@ -161,7 +156,7 @@ impl AckPolicy for Quick {
         let GapSegment { next, unacked } = segment;
         self.is_gap_due = true;
         let is_quick = self.quick > 0 || self.is_always_quick || self.is_due;
-        if is_quick || unacked > self.largest || self.compressed >= MOST_COMPRESSED {
+        if is_quick || unacked > self.window.largest() || self.compressed >= MOST_COMPRESSED {
             return GapAck::Now;
         }
         if self.gap != next {
@@ -221,7 +216,7 @@ impl Quick {
     }
 
     fn quicken(&mut self, most: u32) {
-        let fit = (self.receive_buffer / 2 / self.largest.max(1)).max(2);
+        let fit = (self.window.buffer() / 2 / self.window.largest().max(1)).max(2);
         self.quick = self.quick.max(fit.min(most));
     }
 }
@@ -337,7 +332,8 @@ mod tests {
     fn a_segment_with_psh_does_not_wait_and_counts_begin_anew() {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
         let tcb = Tcb::default();
-        (acks.largest, acks.wait) = (1000, LEAST_WAIT);
+        acks.window.on_next(1000, 1000, 0);
+        acks.wait = LEAST_WAIT;
         let mut acked = Vec::new();
         for segment in 1..=18 {
             if segment % 9 == 0 {
@@ -363,7 +359,7 @@ mod tests {
     /// What becomes of ACKs of segments beyond a hole, one every 100 us, after the window has ceased to grow.
     fn beyond_a_hole(srtt: Time, nexts: impl IntoIterator<Item = u32>) -> Vec<GapAck> {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        acks.largest = 1000;
+        acks.window.on_next(1000, 1000, 0);
         let tcb = Tcb { srtt, ..Tcb::default() };
         let each = |next| {
             let found = acks.on_gap(&tcb, GapSegment { next: Seq(next), unacked: 0 });
@@ -387,7 +383,7 @@ mod tests {
     #[test]
     fn an_ack_that_is_due_does_not_wait_beyond_a_hole_either() {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        acks.largest = 1000;
+        acks.window.on_next(1000, 1000, 0);
         let tcb = Tcb { srtt: Time::from_ms(20), ..Tcb::default() };
         let gap = |acks: &mut Quick| acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked: 0 });
         for _ in 0..3 {
@@ -411,7 +407,7 @@ mod tests {
     #[test]
     fn more_than_a_segment_in_order_does_not_wait_and_a_gap_uses_up_quick_acks() {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        acks.largest = 1000;
+        acks.window.on_next(1000, 1000, 0);
         let tcb = Tcb { srtt: Time::from_ms(20), ..Tcb::default() };
         let gap =
             |acks: &mut Quick, unacked| acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked });

@@ -3,11 +3,11 @@
 //! of the window is open.
 //!
 //! Nothing waits in recovery; if the last segment left longer than a millisecond ago, or the next ACK is further away than that
-//! or than half a round trip; if a third of the window is open; or if one of the kernel's buffers ends ([`Buffers`]), the last one
+//! or than half a round trip; if a third of the window is open; or if a piece of the kernel's write queue ends ([`WriteQueue`]), the last one
 //! if there is room for more than that.  Where the peer's window ends within a segment of a burst, what fits of it goes along.
 
-use super::buffers::Buffers;
 use super::burst::{burst, quota};
+use super::write_queue::WriteQueue;
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
 use crate::host::tcp::tcb::{CongState, Tcb};
@@ -25,22 +25,22 @@ pub struct Deferral {
     cuts_last: bool,
     /// When it began.
     last: Option<Time>,
-    buffers: Buffers,
+    queue: WriteQueue,
 }
 
 impl Segmentation for Deferral {
     const WAITS: bool = true;
 
     fn room(&mut self, opening: Opening<'_>) -> Option<u32> {
-        Some(self.buffers.room(&opening))
+        Some(self.queue.room(&opening))
     }
 
     fn is_full(&self) -> bool {
-        self.buffers.is_full()
+        self.queue.is_full()
     }
 
     fn on_write(&mut self, bytes: u32, fills: bool, opening: Opening<'_>) {
-        self.at_once = self.buffers.add(bytes, fills, &opening);
+        self.at_once = self.queue.add(bytes, fills, &opening);
     }
 
     fn leaves(&mut self, opening: Opening<'_>) -> bool {
@@ -54,7 +54,7 @@ impl Segmentation for Deferral {
         // The peer's window is one of places, whatever of it has been SACKed.
         let offered = opening.peer_window.saturating_sub(opening.unacked);
         let together = quota.min(opening.room.min(offered) / size);
-        let head = self.buffers.head(&opening, quota);
+        let head = self.queue.head(&opening, quota);
         let is_last = opening.is_closed && opening.unsent <= head.left;
         let ends_buffer = if is_last {
             opening.room > opening.unsent
@@ -83,7 +83,7 @@ impl Segmentation for Deferral {
     fn leaves_as_probe(&mut self, opening: Opening<'_>) {
         let quota = quota(&opening, burst(opening.tcb));
         let together = quota.min(opening.room / opening.tcb.segment_size).max(1);
-        self.buffers.head(&opening, quota.max(1));
+        self.queue.head(&opening, quota.max(1));
         let waiting = opening.unsent.div_ceil(opening.tcb.segment_size);
         self.begin(together.min(waiting), opening.tcb.now);
         self.ends_burst = false;

@@ -103,16 +103,20 @@ impl<P: Profile> Socket<P> {
         if !P::Segmentation::WAITS {
             return available;
         }
-        let room = self.room_of_write();
-        let Socket { tcb, config, sending, .. } = self;
-        let opening = opening(tcb, config, &sending.scoreboard, sending.window, room, false);
-        sending.segmentation.room(opening).map_or(available, |room| room.min(available))
+        let room = self.ask_segmentation(P::Segmentation::room);
+        room.map_or(available, |room| room.min(available))
     }
 
-    /// What of the window a write may use at once.
-    fn room_of_write(&mut self) -> u32 {
+    /// With what of the window a write may use at once.
+    fn ask_segmentation<T>(
+        &mut self,
+        ask: impl FnOnce(&mut P::Segmentation, Opening<'_>) -> T,
+    ) -> T {
         let is_held = self.is_pacing() && self.is_pending(Timer::Pacing);
-        if is_held { 0 } else { self.available_window() }
+        let room = if is_held { 0 } else { self.available_window() };
+        let Socket { tcb, config, sending, .. } = self;
+        let opening = opening(tcb, config, &sending.scoreboard, sending.window, room, false);
+        ask(&mut sending.segmentation, opening)
     }
 
     /// Nothing, for a profile that neither validates windows nor lets segments wait.
@@ -122,10 +126,9 @@ impl<P: Profile> Socket<P> {
             self.restart_after_silence();
         }
         if P::Segmentation::WAITS {
-            let room = self.room_of_write();
-            let Socket { tcb, config, sending, .. } = self;
-            let opening = opening(tcb, config, &sending.scoreboard, sending.window, room, false);
-            sending.segmentation.on_write(bytes, fills, opening);
+            self.ask_segmentation(|segmentation, opening| {
+                segmentation.on_write(bytes, fills, opening)
+            });
         }
     }
 

@@ -1,8 +1,8 @@
-//! The kernel's buffers of what waits to be sent (`sk_buff`), and the memory that they take of the send buffer.
+//! The kernel's write queue: the pieces of what waits to be sent (`sk_buff`), and the memory that all pieces take of the send buffer.
 //!
 //! What is written fills the last one up before it begins another, and the first one takes of the next what a burst lacks
-//! (`tcp_grow_skb`).  Each burst has one of its own, which is cut off the first one.  An application that has filled the send buffer
-//! is told of room once a third of it is free (`sk_stream_is_writeable`).
+//! (`tcp_grow_skb`).  Each burst is a piece of its own, which is cut off the first one.  An application that has filled the send
+//! buffer is told of room once a third of it is free (`sk_stream_is_writeable`).
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ const FIRST_WINDOW: u32 = 65_535;
 const LARGEST: u32 = 65_343;
 const OVERHEAD: u32 = 832;
 
-/// The buffer of which the next segment is.
+/// The piece of which the next segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// Bytes of it that wait.
@@ -28,16 +28,16 @@ pub struct Head {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Buffer {
+struct Piece {
     /// In bytes from the first one that was sent on, as all places here.
     end: u32,
     is_pushed: bool,
 }
 
 #[derive(Debug, Default)]
-pub struct Buffers {
+pub struct WriteQueue {
     /// Those that wait to be sent.
-    waiting: VecDeque<Buffer>,
+    waiting: VecDeque<Piece>,
     /// The largest window that the peer has offered.
     largest_window: u32,
     /// Where PSH was last set.
@@ -46,7 +46,7 @@ pub struct Buffers {
     is_full: bool,
 }
 
-impl Buffers {
+impl WriteQueue {
     /// So many bytes would an application write that has them.
     pub fn room(&mut self, opening: &Opening<'_>) -> u32 {
         self.follow(opening);
@@ -72,15 +72,15 @@ impl Buffers {
             memory += u64::from(leaving.div_ceil(burst_of(opening)) * OVERHEAD);
         }
         let left = most.saturating_sub(memory + u64::from(bytes));
-        let more = left.div_ceil((whole + OVERHEAD).into()) as u32;
-        bytes + more * whole
+        let more = left.div_ceil((whole + OVERHEAD).into()) * u64::from(whole);
+        (u64::from(bytes) + more).try_into().unwrap_or(u32::MAX)
     }
 
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// `bytes` are written behind what is unsent.  Returns how many of all leave at once: where the first buffer is full and more
+    /// `bytes` are written behind what is unsent.  Returns how many of all leave at once: where the first piece is full and more
     /// is written, what the window lets leave of it does (`tcp_push_one`), and it takes as much again.
     pub fn add(&mut self, bytes: u32, fills: bool, opening: &Opening<'_>) -> u32 {
         self.follow(opening);
@@ -96,7 +96,7 @@ impl Buffers {
                 None => 0,
             };
             if more == 0 {
-                self.waiting.push_back(Buffer { end, is_pushed: false });
+                self.waiting.push_back(Piece { end, is_pushed: false });
                 more = whole.min(left);
             }
             left -= more;
@@ -162,7 +162,7 @@ impl Buffers {
     /// Those that have been sent go.
     fn follow(&mut self, opening: &Opening<'_>) {
         self.largest_window = self.largest_window.max(opening.peer_window);
-        let is_sent = |first: &Buffer| first.end.wrapping_sub(opening.sent) as i32 <= 0;
+        let is_sent = |first: &Piece| first.end.wrapping_sub(opening.sent) as i32 <= 0;
         while self.waiting.front().is_some_and(is_sent) {
             self.waiting.pop_front();
         }
@@ -211,7 +211,7 @@ mod tests {
         Tcb { segment_size: SIZE, initial_cwnd: 10, least_burst: 2, ..Tcb::default() }
     }
 
-    /// Of a peer that offers four segments: a buffer holds two.
+    /// Of a peer that offers four segments: a piece holds two.
     fn opening(tcb: &Tcb, sent: u32, unsent: u32) -> Opening<'_> {
         Opening {
             tcb,
@@ -237,20 +237,20 @@ mod tests {
         Head { left, is_closed: false, is_pushed: true }
     }
 
-    fn head(buffers: &mut Buffers, sent: u32, together: u32) -> Head {
-        buffers.head(&opening(&tcb(), sent, 0), together)
+    fn head(queue: &mut WriteQueue, sent: u32, together: u32) -> Head {
+        queue.head(&opening(&tcb(), sent, 0), together)
     }
 
     #[test]
     fn what_is_written_fills_the_last_one_up() {
         let tcb = tcb();
-        let mut buffers = Buffers::default();
-        buffers.add(SIZE, false, &opening(&tcb, 0, 0));
-        assert_eq!(head(&mut buffers, 0, 0), open(SIZE));
-        buffers.add(2 * SIZE, false, &opening(&tcb, 0, SIZE));
-        assert_eq!(head(&mut buffers, 0, 0), closed(2 * SIZE));
-        assert_eq!(head(&mut buffers, SIZE, 0), closed(SIZE));
-        assert_eq!(head(&mut buffers, 2 * SIZE, 0), open(SIZE));
+        let mut queue = WriteQueue::default();
+        queue.add(SIZE, false, &opening(&tcb, 0, 0));
+        assert_eq!(head(&mut queue, 0, 0), open(SIZE));
+        queue.add(2 * SIZE, false, &opening(&tcb, 0, SIZE));
+        assert_eq!(head(&mut queue, 0, 0), closed(2 * SIZE));
+        assert_eq!(head(&mut queue, SIZE, 0), closed(SIZE));
+        assert_eq!(head(&mut queue, 2 * SIZE, 0), open(SIZE));
     }
 
     /// The first one is full, and more comes: as much as there is room for leaves at once, and it takes as much again.  One that
@@ -260,54 +260,54 @@ mod tests {
         let tcb = tcb();
         let with_room = |room: u32, unsent| Opening { room, ..opening(&tcb, 0, unsent) };
         for (room, leaving) in [(0, 0), (SIZE, SIZE), (SIZE + 1, SIZE), (9 * SIZE, 2 * SIZE)] {
-            let mut buffers = Buffers::default();
-            assert_eq!(buffers.add(SIZE, false, &with_room(room, 0)), 0, "it is not full");
-            assert_eq!(buffers.add(3 * SIZE, false, &with_room(room, SIZE)), leaving);
+            let mut queue = WriteQueue::default();
+            assert_eq!(queue.add(SIZE, false, &with_room(room, 0)), 0, "it is not full");
+            assert_eq!(queue.add(3 * SIZE, false, &with_room(room, SIZE)), leaving);
             let wanted = if leaving < 2 * SIZE { closed } else { open };
-            assert_eq!(head(&mut buffers, 0, 0), wanted(2 * SIZE + leaving));
+            assert_eq!(head(&mut queue, 0, 0), wanted(2 * SIZE + leaving));
         }
-        let mut buffers = Buffers::default();
-        assert_eq!(buffers.add(2 * SIZE, false, &with_room(SIZE, 0)), 0);
-        assert_eq!(buffers.add(SIZE, false, &with_room(SIZE, 2 * SIZE)), 0, "it was full before");
-        assert_eq!(head(&mut buffers, 0, 0), closed(2 * SIZE));
+        let mut queue = WriteQueue::default();
+        assert_eq!(queue.add(2 * SIZE, false, &with_room(SIZE, 0)), 0);
+        assert_eq!(queue.add(SIZE, false, &with_room(SIZE, 2 * SIZE)), 0, "it was full before");
+        assert_eq!(head(&mut queue, 0, 0), closed(2 * SIZE));
     }
 
     /// One of two segments, of which one is sent, takes one more.
     #[test]
     fn one_that_is_sent_in_part_takes_more() {
         let tcb = tcb();
-        let mut buffers = Buffers::default();
-        buffers.add(2 * SIZE, false, &opening(&tcb, 0, 0));
-        buffers.add(2 * SIZE, false, &opening(&tcb, SIZE, SIZE));
-        assert_eq!(head(&mut buffers, SIZE, 0), closed(2 * SIZE));
+        let mut queue = WriteQueue::default();
+        queue.add(2 * SIZE, false, &opening(&tcb, 0, 0));
+        queue.add(2 * SIZE, false, &opening(&tcb, SIZE, SIZE));
+        assert_eq!(head(&mut queue, SIZE, 0), closed(2 * SIZE));
         // All is sent: another begins.
-        buffers.add(100, false, &opening(&tcb, 4 * SIZE, 0));
-        assert_eq!(head(&mut buffers, 4 * SIZE, 0), open(100));
+        queue.add(100, false, &opening(&tcb, 4 * SIZE, 0));
+        assert_eq!(head(&mut queue, 4 * SIZE, 0), open(100));
     }
 
     #[test]
     fn the_first_one_takes_of_the_next_what_a_burst_lacks() {
         let tcb = tcb();
-        let mut buffers = Buffers::default();
+        let mut queue = WriteQueue::default();
         for sent in 0..3 {
             let unsent = 2 * sent * SIZE;
-            buffers.add(2 * SIZE, false, &opening(&tcb, 0, unsent));
+            queue.add(2 * SIZE, false, &opening(&tcb, 0, unsent));
         }
-        assert_eq!(head(&mut buffers, SIZE, 1), closed(SIZE), "it lacks nothing");
-        assert_eq!(head(&mut buffers, SIZE, 2), closed(2 * SIZE));
-        assert_eq!(head(&mut buffers, 3 * SIZE, 1), closed(SIZE));
-        assert_eq!(head(&mut buffers, 3 * SIZE, 4), open(3 * SIZE), "all of the next");
+        assert_eq!(head(&mut queue, SIZE, 1), closed(SIZE), "it lacks nothing");
+        assert_eq!(head(&mut queue, SIZE, 2), closed(2 * SIZE));
+        assert_eq!(head(&mut queue, 3 * SIZE, 1), closed(SIZE));
+        assert_eq!(head(&mut queue, 3 * SIZE, 4), open(3 * SIZE), "all of the next");
     }
 
-    /// Half of 65,535 B is 22 segments, so that PSH comes with each second buffer.
+    /// Half of 65,535 B is 22 segments, so that PSH comes with each second piece.
     #[test]
     fn psh_is_set_at_each_half_of_the_window_and_at_the_end() {
         let tcb = tcb();
         let of_syn = |sent: u32| Opening { peer_window: 65_535, ..opening(&tcb, sent * SIZE, 0) };
-        let mut buffers = Buffers::default();
-        buffers.add(130 * SIZE, false, &of_syn(0));
+        let mut queue = WriteQueue::default();
+        queue.add(130 * SIZE, false, &of_syn(0));
         let pushed = [0, 22, 44, 66, 88, 110].map(|sent| {
-            let head = buffers.head(&of_syn(sent), 1);
+            let head = queue.head(&of_syn(sent), 1);
             (head.left / SIZE, head.is_pushed)
         });
         let with = |left| (left, true);
@@ -327,17 +327,24 @@ mod tests {
             ..opening(&tcb, unacked, unsent)
         };
         let whole = 45 * SIZE;
-        let mut buffers = Buffers::default();
-        let room = buffers.room(&large(0, 0, 0));
+        let mut queue = WriteQueue::default();
+        let room = queue.room(&large(0, 0, 0));
         assert_eq!(room, 16 * whole, "15 take 989,880 B");
-        buffers.add(room, true, &large(0, 0, 0));
-        assert!(buffers.is_full());
+        queue.add(room, true, &large(0, 0, 0));
+        assert!(queue.is_full());
         // All of it has left in bursts of five segments, and is acknowledged as far as that.
         let left = |bursts: u32| large(0, bursts * 5 * SIZE, bursts);
-        assert_eq!(buffers.room(&Opening { sent: room, ..left(83) }), 0, "669,976 B");
-        let some = buffers.room(&Opening { sent: room, ..left(82) });
+        assert_eq!(queue.room(&Opening { sent: room, ..left(83) }), 0, "669,976 B");
+        let some = queue.room(&Opening { sent: room, ..left(82) });
         assert_eq!(some, 6 * whole, "661,904 B, and five take 329,960 B");
-        assert!(!buffers.is_full());
+        assert!(!queue.is_full());
+    }
+
+    #[test]
+    fn a_send_buffer_may_be_larger_than_what_its_room_can_say() {
+        let tcb = tcb();
+        let large = Opening { send_buffer: u32::MAX, ..opening(&tcb, 0, 0) };
+        assert_eq!(WriteQueue::default().room(&large), u32::MAX);
     }
 
     /// Beyond four gigabytes, too.
@@ -345,10 +352,10 @@ mod tests {
     fn ends_are_counted_modulo_two_to_the_32nd() {
         let tcb = tcb();
         let before = u32::MAX - SIZE;
-        let mut buffers = Buffers::default();
-        buffers.add(3 * SIZE, false, &opening(&tcb, before, 0));
-        assert_eq!(head(&mut buffers, before, 0).left, 2 * SIZE);
+        let mut queue = WriteQueue::default();
+        queue.add(3 * SIZE, false, &opening(&tcb, before, 0));
+        assert_eq!(head(&mut queue, before, 0).left, 2 * SIZE);
         let sent = before.wrapping_add(2 * SIZE);
-        assert_eq!(head(&mut buffers, sent, 0), open(SIZE));
+        assert_eq!(head(&mut queue, sent, 0), open(SIZE));
     }
 }
