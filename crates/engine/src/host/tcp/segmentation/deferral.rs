@@ -3,8 +3,9 @@
 //! of the window is open.
 //!
 //! Nothing waits in recovery; if the last segment left longer than a millisecond ago, or the next ACK is further away than that
-//! or than half a round trip; if a third of the window is open; or if a piece of the kernel's write queue ends ([`WriteQueue`]), the last one
-//! if there is room for more than that.  Where the peer's window ends within a segment of a burst, what fits of it goes along.
+//! or than half a round trip; if a third of the window is open; or if a piece of the kernel's write queue ends ([`WriteQueue`]), the
+//! last one if there is room for more than that.  Where the peer's window ends within a segment of a burst, what fits of it goes
+//! along.
 
 use super::burst::{burst, quota};
 use super::write_queue::WriteQueue;
