@@ -279,3 +279,21 @@ def test_a_point_with_jitter_is_another_point_and_says_how_to_make_it() -> None:
 def test_what_an_experiment_is_about_is_what_it_declares(name: str) -> None:
     """Those that are in no benchmark had the usual metrics everywhere."""
     assert catalogue.answer(name) is catalogue.get(name).answer
+
+
+def test_a_limit_of_the_discipline_is_the_buffer_if_none_is_given() -> None:
+    dumbbell = catalogue.get("dumbbell")
+    for qdisc, limit in (("codel:MaxSize=7p", "7p"), ("codel", "20p")):
+        (queue,) = (
+            link["forward"]["qdisc"]
+            for link in dumbbell.scenario("cubic", qdisc=qdisc).canonical()["links"]
+            if link["name"] == "btl"
+        )
+        assert queue["attributes"]["MaxSize"] == limit
+    # The command that makes it again has what it had.
+    again = shlex.split(dumbbell.reproduce("cubic", qdisc="codel:MaxSize=7p"))
+    given = dict(zip(again[3::2], again[4::2], strict=True))
+    assert given["--buffer"] == "auto"
+    point = dumbbell.point({"qdisc": given["--qdisc"], "buffer": given["--buffer"]})
+    assert point == dumbbell.point({"qdisc": "codel:MaxSize=7p"})
+    assert dumbbell.point({})["buffer"] == "1bdp"

@@ -13,6 +13,8 @@ from ccperf.algorithms import roles
 from ccperf.cli import run
 from ccperf.cli.app import invoke
 from ccperf.cli.options import Running
+from ccperf.errors import UsageError
+from ccperf.experiments.catalogue import own as own_experiments
 from ccperf.present.exporters.tidy import AFTER, BEFORE
 from ccperf.store import Store
 
@@ -236,3 +238,21 @@ def test_code_that_the_command_line_names_needs_no_trust_but_the_files_does(
     Path("mine.toml").write_text(SCENARIO.replace('cc = "bbr"', 'cc = "./own.py:Own"'))
     assert invoke(run) == 2
     assert "--trust" in capsys.readouterr().err
+
+
+def test_a_limit_of_the_discipline_comes_before_that_of_the_file(tmp_path: Path) -> None:
+    """But not before a parameter: two values of it would be one."""
+    file = tmp_path / "mine.toml"
+    file.write_text(SHORTHAND)
+    mine = own_experiments.read(file)
+    for qdisc, limit in (("codel:MaxSize=7p", "7p"), ("codel", "20p")):
+        links = mine.scenario("cubic", qdisc=qdisc).canonical()["links"]
+        assert links[0]["forward"]["qdisc"]["attributes"]["MaxSize"] == limit
+    sizes = 'qdisc = ["codel", "fifo"]\nsize = ["10p", "20p"]'
+    file.write_text(
+        SHORTHAND.replace('qdisc = ["codel", "fifo"]', sizes).replace(
+            '"20p"\nqdisc', '"$size"\nqdisc'
+        )
+    )
+    with pytest.raises(UsageError, match=r"`10p`, and .* has a limit, too"):
+        own_experiments.read(file).scenario("cubic", qdisc="codel:MaxSize=7p")

@@ -364,3 +364,41 @@ def test_code_that_cannot_be_loaded_has_not_failed_at_a_time(
     assert invoke(words) == 2
     assert f"{own}:Mine cannot be used: {says}" in capsys.readouterr().err
     assert not database.exists()
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "own"),
+    [
+        ("fq_codel:limit=100p", "FqCoDelQueueDisc(MaxSize=100p) has a limit, too"),
+        ("fifo:MaxSize=20p", "FifoQueueDisc(MaxSize=20p) has a limit, too"),
+        ("linux:fq_codel limit 100", "linux:fq_codel(limit=100) has a limit, too"),
+    ],
+)
+def test_a_buffer_beside_a_limit_of_the_discipline(
+    capsys: pytest.CaptureFixture[str], qdisc: str, own: str
+) -> None:
+    """Else two buffers would be one."""
+    assert invoke(["run", "dumbbell", "--buffer", "1bdp,4bdp", "--qdisc", qdisc]) == 2
+    err = capsys.readouterr().err
+    assert "--buffer: `1bdp`" in err
+    assert own in err
+    assert "leave out the buffer, or " in err
+    assert list(Path().glob("*.db")) == []
+
+
+@pytest.mark.parametrize("network", ["dumbbell", "parking_lot"])
+def test_a_network_beside_a_limit_of_its_discipline(
+    capsys: pytest.CaptureFixture[str], network: str
+) -> None:
+    own = 'rtts = ["15ms"]' if network == "dumbbell" else 'rtt = "15ms"\nhops = 1'
+    text = f"""
+stop_time = "100ms"
+[{network}]
+rate = "16Mbps"
+qlen = "40p"
+qdisc = "codel(limit=20p)"
+cc = "cubic"
+{own}
+"""
+    err = refusal(capsys, text)
+    assert "qlen: `40p`, and codel(limit=20p) has a limit, too, MaxSize=20p; leave out" in err

@@ -190,3 +190,18 @@ def test_the_command_line_says_it_in_a_line(
     err = capsys.readouterr().err
     assert err.startswith("warning: changes[0]: gives both directions of `wire` 5Mbps")
     assert err.count("warning:") == 1
+
+
+def test_the_limit_of_a_discipline_may_stand_in_place_of_the_queues(tmp_path: Path) -> None:
+    def bottleneck(queue: str) -> Any:
+        text = DUMBBELL.replace('qlen = "20p"', queue)
+        return read(tmp_path, text).canonical()["links"][0]["forward"]["qdisc"]["attributes"]
+
+    with_limit = bottleneck('qlen = "7p"\nqdisc = "codel"')
+    assert with_limit["MaxSize"] == "7p"
+    assert bottleneck('qdisc = "codel(limit=7p)"') == with_limit
+    assert bottleneck('qdisc = "codel"\nqdisc_attributes = { MaxSize = "7p" }') == with_limit
+    with pytest.raises(ScenarioError, match="lacks `qlen`"):
+        bottleneck('qdisc = "codel"')
+    with pytest.raises(ScenarioError, match="qlen: `20p`, and codel has a limit, too, MaxSize=7p"):
+        bottleneck('qlen = "20p"\nqdisc = "codel"\nqdisc_attributes = { limit = "7p" }')

@@ -24,6 +24,10 @@ def usual_first(name: str) -> tuple[int, str, str]:
     return USUAL.index(bare) if bare in USUAL else len(USUAL), name.lower(), name
 
 
+#: What every backend calls the limit of a queue discipline, and Linux's words that come before it.
+LIMIT = "MaxSize"
+LINUX_LIMITS = ("limit", "latency", "memlimit")
+
 #: What algorithms of a kind are called.
 WORDS: Mapping[Kind, str] = {
     "cc": "congestion control",
@@ -98,6 +102,21 @@ def attribute(kind: Kind, described: Mapping[str, Any], name: str) -> str:
     given: Mapping[str, str] = described["attributes"]
     params = algorithms(kind)[described["type"]]["params"]
     return given.get(name) or next(of["default"] for of in params if of["ns3"] == name)
+
+
+def own_limit(name: str, attributes: Mapping[str, object] | None = None) -> str | None:
+    """The limit that a queue discipline itself gives, as ``MaxSize=50p``; None if it gives none.
+
+    Raises :class:`ValueError` as :func:`resolve` does.
+    """
+    from ccperf.algorithms.user_code import names
+
+    kind, within = expression.parse(name)
+    given = {**{word: str(value) for word, value in (attributes or {}).items()}, **within}
+    resolved = _resolve("qdisc", kind)
+    written = _attributes("qdisc", resolved, tuple(given.items()))
+    words = (LIMIT, *LINUX_LIMITS) if names.is_of_kernel(resolved) else (LIMIT,)
+    return next((f"{word}={written[word]}" for word in words if word in written), None)
 
 
 def trims(name: str) -> bool:

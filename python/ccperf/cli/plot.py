@@ -240,8 +240,10 @@ def _point(results: Sequence[Result]) -> list[str]:
 
     points = [parameters(result.parameters) for result in results]
     experiment = results[0].experiment or ""
-    known = NAMED[experiment].parameters if experiment in NAMED else ()
-    fixed = {each.name: str(each.default) for each in known if len(each.grid) < 2}
+    known = NAMED.get(experiment)
+    usual = known.point({}) if known else {}
+    varied = {each.name for each in known.parameters if len(each.grid) > 1} if known else set()
+    fixed = {name: str(value) for name, value in usual.items() if name not in varied}
     words = [
         f"{name}-{value}"
         for name, value in points[0].items()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from ccperf.algorithms import registry
+from ccperf.errors import UsageError
 from ccperf.experiments.bounds import DUMBBELL_FLOWS
 from ccperf.experiments.catalogue import shared
 from ccperf.experiments.catalogue.experiment import Experiment
-from ccperf.experiments.catalogue.parameter import Parameter, products
+from ccperf.experiments.catalogue.parameter import AUTO, Parameter, products
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.catalogue.parameter import Value
     from ccperf.scenario import Scenario
 
 
@@ -31,9 +34,10 @@ class Dumbbell(Experiment):
         Parameter(
             "buffer",
             "buffer",
-            ("1bdp",),
-            "1bdp",
-            "Limit of the queue: 20p, 30kB, or in bandwidth-delay products, 1bdp.",
+            (AUTO,),
+            AUTO,
+            "Limit of the queue: 20p, 30kB, or in bandwidth-delay products, 1bdp. If not given, it "
+            "is that of the queue discipline's parameters, or 1bdp if these have none.",
         ),
         Parameter(
             "qdisc",
@@ -44,11 +48,24 @@ class Dumbbell(Experiment):
         ),
     )
 
+    def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:  # noqa: ARG002
+        buffer, qdisc = values["buffer"], str(values["qdisc"])
+        limit = registry.own_limit(qdisc)
+        if limit and buffer != AUTO:
+            message = (
+                f"`{buffer}`, and {qdisc} has a limit, too; leave out the buffer, or "
+                f"{limit.partition('=')[0]} of the queue discipline"
+            )
+            raise UsageError("buffer", message)
+        return {**values, "buffer": buffer if limit or buffer != AUTO else "1bdp"}
+
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import Bottleneck, DumbbellFlow, dumbbell
 
         rate, rtt, buffer = setup["rate"], setup["rtt"], setup["buffer"]
-        if (bdp := products(buffer)) is not None:
+        if buffer == AUTO:
+            buffer = None  # the discipline's own
+        elif (bdp := products(buffer)) is not None:
             buffer = shared.buffer(rate, rtt, bdp)
         return dumbbell(
             Bottleneck(rate, buffer, setup["qdisc"]),

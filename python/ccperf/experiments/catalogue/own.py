@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ccperf import _native
+from ccperf.algorithms import registry
 from ccperf.base.outputs import experiment_name, file_name
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.experiments.catalogue.experiment import Experiment, Setup
@@ -120,9 +121,10 @@ def _read(path: Path, document: Document) -> Experiment:
             from ccperf.experiments.topologies import written
 
             values = {**setup.parameters, self.kind: setup.cc}
-            data = {**_put(body, values), "stop_time": setup.stop_time, "seed": setup.seed}
+            data = _put({**body, **_unlimited(body, values)}, values)
+            data |= {"stop_time": setup.stop_time, "seed": setup.seed, "label": self.name}
             with document.placing_errors():
-                scenario = written.of({**data, "label": self.name}, document.folder)
+                scenario = written.of(data, document.folder)
             if setup.recovery == self.recovery:
                 return scenario
             flows = (
@@ -203,3 +205,17 @@ def _put(value: Any, values: Mapping[str, Value]) -> Any:
     if isinstance(value, Mapping):
         return {key: _put(inner, values) for key, inner in value.items()}
     return [_put(inner, values) for inner in value] if isinstance(value, list) else value
+
+
+def _unlimited(body: Mapping[str, Any], values: Mapping[str, Value]) -> dict[str, Any]:
+    """The networks without the limit that the file gives, where a parameter is a discipline with
+    one of its own: a discipline's parameters come before what an experiment sets.
+    """
+
+    def is_over(table: Any) -> bool:
+        if not isinstance(table, Mapping) or str(table.get("qlen", "$")).startswith("$"):
+            return False
+        qdisc = str(table.get("qdisc", ""))
+        return qdisc.startswith("$") and bool(registry.own_limit(str(values[qdisc[1:]])))
+
+    return {name: {**table, "qlen": None} for name, table in body.items() if is_over(table)}

@@ -50,6 +50,7 @@ class Bottleneck:
     #: In both directions, unless `reverse` has its own.
     rate: str
     #: ``MaxSize`` of `qdisc`, which stands over a device queue of `device_queue`; None: its own.
+    #: What the discipline's parameters say comes before it.
     qlen: str | None
     qdisc: str = "FifoQueueDisc"
     qdisc_attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -214,6 +215,24 @@ def _named(name: str) -> AnyAlgorithm:
     """A congestion control; one of a user's is left as a name, to be looked for."""
     is_own = names.is_user_code(names.declared("cc", name))
     return name if is_own else Algorithm(type=name)
+
+
+def has_own_limit(
+    qdisc: str, qlen: str | None = None, attributes: Mapping[str, Any] | None = None
+) -> bool:
+    """Whether a discipline's parameters have a limit, which then is the queue's only one.
+
+    Raises:
+        ScenarioError: names `qlen`, if that is given, too.
+    """
+    try:
+        limit = registry.own_limit(qdisc, attributes)
+    except (ValueError, TypeError, AttributeError):  # the scenario says what is wrong with it
+        return False
+    if qlen is not None and limit:
+        message = f"`{qlen}`, and {qdisc} has a limit, too, {limit}; leave out the discipline's"
+        raise ScenarioError([("qlen", message)])
+    return limit is not None
 
 
 def _limit(of: Bottleneck) -> dict[str, str]:

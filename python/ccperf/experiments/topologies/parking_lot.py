@@ -9,7 +9,13 @@ from ccperf import _native
 from ccperf.base.wording import counted
 from ccperf.errors import ScenarioError
 from ccperf.experiments.bounds import few_enough
-from ccperf.experiments.topologies.dumbbell import SOCKET, Access, AnyAlgorithm, time_ns
+from ccperf.experiments.topologies.dumbbell import (
+    SOCKET,
+    Access,
+    AnyAlgorithm,
+    has_own_limit,
+    time_ns,
+)
 from ccperf.scenario import Scenario
 
 _ROOM = {"qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}}
@@ -19,7 +25,7 @@ def parking_lot(
     *,
     rate: str,
     rtt: str,
-    qlen: str,
+    qlen: str | None,
     hops: int,
     cc: AnyAlgorithm,
     qdisc: str = "FifoQueueDisc",
@@ -38,16 +44,19 @@ def parking_lot(
     Args:
         rate: of each bottleneck.
         rtt: two-way propagation delay of every flow.
-        qlen: ``MaxSize`` of each bottleneck's `qdisc`, which stands over a device queue of one.
+        qlen: ``MaxSize`` of each bottleneck's `qdisc`, which stands over a device queue of one;
+            None: the discipline's own.
         hops: how many bottlenecks.
         starts: when each flow starts; at once, if not given.
 
     Raises:
-        ScenarioError: for no bottleneck, a round trip that is too short, and another number of
-            starts; mistakes of meaning otherwise come out when the scenario is lowered.
+        ScenarioError: for no bottleneck, a `qdisc` that has a limit, too, a round trip that is too
+            short, and another number of starts; mistakes of meaning otherwise come out when the
+            scenario is lowered.
     """
     if hops < 1:
         raise ScenarioError([("hops", f"{hops} makes no network; at least 1")])
+    has_own_limit(qdisc, qlen)
     few_enough("links", 3 * hops + 2, hops=hops)
     begin = list(starts) or ["0s"] * (hops + 1)
     if len(begin) != hops + 1:
@@ -70,7 +79,7 @@ def parking_lot(
             "rate": rate,
             "delay": _native.format_time(hop),
             "forward": {
-                "qdisc": {"type": qdisc, "attributes": {"MaxSize": qlen}},
+                "qdisc": {"type": qdisc, "attributes": {} if qlen is None else {"MaxSize": qlen}},
                 "device_queue": "1p",
             },
             "reverse": {**_ROOM, "device_queue": "1p"},

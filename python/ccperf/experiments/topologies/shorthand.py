@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.base.wording import counted
 from ccperf.errors import ScenarioError, UsageError, unknown
-from ccperf.experiments.topologies.dumbbell import Access, Bottleneck, DumbbellFlow
+from ccperf.experiments.topologies.dumbbell import (
+    Access,
+    Bottleneck,
+    DumbbellFlow,
+    has_own_limit,
+)
 from ccperf.experiments.topologies.dumbbell import dumbbell as built_of
 
 if TYPE_CHECKING:
@@ -61,6 +66,9 @@ def dumbbell(
     for name in settings:
         if name not in known:
             raise UsageError(name, unknown("setting of a dumbbell", name, known))
+    qdisc, of_qdisc = settings.get("qdisc", Bottleneck.qdisc), settings.get("qdisc_attributes")
+    if has_own_limit(qdisc, settings.get("qlen"), of_qdisc):
+        settings["qlen"] = None
     socket = {
         attribute: settings[name]
         for name, attributes in _SOCKET.items()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ccperf import _native
+from ccperf.algorithms import registry
 from ccperf.algorithms.user_code import names
 from ccperf.errors import UsageError, unknown
 from ccperf.runs.backends.linux import tc
@@ -347,8 +348,6 @@ _NOT_HERE = {
     ("netem", "slot"): "it is not translated yet",
 }
 
-#: What every backend calls the limit of a discipline.
-_LIMIT = "MaxSize"
 #: Those whose limit is in bytes, and those that have that of their device.
 _IN_BYTES = ("bfifo", "red", "tbf")
 _BY_DEVICE = ("pfifo_fast", "prio")
@@ -395,16 +394,17 @@ def _with_limit(
     is the limit of those that have none.
     """
     words, queue = dict(given), _DEVICE_QUEUE
-    if (text := words.pop(_LIMIT, None)) is None or {"limit", "latency", "memlimit"} & {*words}:
+    if (text := words.pop(registry.LIMIT, None)) is None or {*registry.LINUX_LIMITS} & {*words}:
         return words, queue
     try:
         amount, unit = _native.parse_queue_size(str(text))
     except ValueError as error:
-        raise UsageError(f"{path}.{_LIMIT}", str(error)) from None
+        raise UsageError(f"{path}.{registry.LIMIT}", str(error)) from None
     if kind in _IN_BYTES:
         words["limit"] = str(amount if unit == "B" else amount * mtu)
     elif unit == "B":
-        raise UsageError(f"{path}.{_LIMIT}", f"{text}: {kind} counts packets: give it in packets")
+        message = f"{text}: {kind} counts packets: give it in packets"
+        raise UsageError(f"{path}.{registry.LIMIT}", message)
     elif kind in _BY_DEVICE:
         queue = amount
     elif kind == "cake":
