@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from ccperf import Scenario
+from ccperf.algorithms import registry
 from ccperf.base import expression
-from ccperf.errors import RunError, UsageError
+from ccperf.errors import RunError, ScenarioError, UsageError
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.backends.linux import disciplines, stack, tc
@@ -130,8 +131,6 @@ def test_red_has_the_weight_for_its_burst_and_tcs_shifts_for_idle_time() -> None
 @pytest.mark.parametrize(
     ("qdisc", "field", "fix"),
     [
-        ("linux:fq_codle", "qdisc", "did you mean `fq_codel`?"),
-        ("linux:htb", "qdisc", "known: bfifo, cake"),
         ("linux:fq_codel limt 3", "qdisc.limt", "did you mean `limit`?"),
         ("linux:fq_codel limit 3ms", "qdisc.limit", "a number of packets"),
         ("linux:fq_codel target 5Mbit", "qdisc.target", "5ms"),
@@ -166,6 +165,16 @@ def test_a_device_with_several_queues_and_children_are_refused() -> None:
     inside = {"type": "linux:prio", "children": [{"type": "fifo"}, {"type": "fifo"}]}
     with pytest.raises(UsageError, match="cannot have children"):
         told(inside)
+
+
+def test_the_engine_knows_their_names() -> None:
+    for name in disciplines.DISCIPLINES:
+        assert registry.resolve("qdisc", f"linux:{name}") == f"linux:{name}"
+    with pytest.raises(ValueError, match="there are ") as error:
+        registry.resolve("qdisc", "linux:htb")
+    assert str(error.value).endswith(f"there are {', '.join(disciplines.DISCIPLINES)}")
+    with pytest.raises(ScenarioError, match="did you mean `fq_codel`"):
+        told("linux:fq_codle")
 
 
 @pytest.mark.parametrize("name", ["native", "ns3"])

@@ -312,6 +312,26 @@ def test_a_slip_is_one_line_with_the_field_and_the_value(
         (["dumbbell", "--buffer", "-1bdp"], "--buffer: `-1bdp` must be a number above 0"),
         (["dumbbell", "--buffer", "xbdp"], "--buffer: `xbdp` must be a number above 0"),
         (["loss_resilience", "--loss", "5%"], "`5%` is not a probability from 0 to 1; write 0.05"),
+        (
+            ["dumbbell", "--qdisc", "cake"],
+            "`cake` is a discipline of Linux's kernel; write linux:c",
+        ),
+        (
+            ["dumbbell", "--qdisc", "SFQ limit 9"],
+            "write linux:sfq limit 9, which the backend linux",
+        ),
+        (["dumbbell", "--qdisc", "linux:sqf"], "the backend linux knows; did you mean `sfq`?"),
+        (
+            ["dumbbell", "--qdisc", "codel:Target=1ms,Interval=50ms"],
+            "`Interval=50ms` is a parameter; separate parameters by colons: name:A=1:B=2",
+        ),
+        (
+            ["dumbbell", "--qdisc", "codel:Target=1ms/Interval=50ms"],
+            "`Interval=50ms` is a parameter; separate parameters by colons: codel:A=1:B=2",
+        ),
+        (["dumbbell", "--cc", "cubic/Beta=0.5"], "separate parameters by colons: cubic:A=1:B=2"),
+        (["dumbbell", "--qdisc", "pie:A=-1"], "--qdisc: A: -1 is below 0; write 0 or more"),
+        (["dumbbell", "--qdisc", "cobalt:Pdrop=2"], "--qdisc: Pdrop: 2 is not between 0 and 1"),
         (["testbed", "--load", "50%"], "--load: `50%` is not between 0 and 1; write 0.5"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

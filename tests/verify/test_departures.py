@@ -263,6 +263,8 @@ def outside(param: Mapping[str, Any]) -> str | None:
         return zeros[param["kind"]]
     if param["kind"] == "uint" and param["min"]:
         return str(param["min"] - 1)
+    if param["kind"] == "real" and param["min"] is not None:
+        return str(param["min"] - 0.001)
     return None
 
 
@@ -281,7 +283,8 @@ def narrower() -> Iterator[tuple[str, str, str, str]]:
 
 @pytest.mark.parametrize(("kind", "name", "attribute", "value"), [*narrower()])
 def test_narrower_bounds_of_attributes(kind: str, name: str, attribute: str, value: str) -> None:
-    """Values with which ns-3 divides by zero, hangs or sends nothing are mistakes."""
+    """Values with which ns-3 divides by zero, hangs or sends nothing are mistakes, and those that
+    mean nothing."""
     given = {attribute: value}
     settings: dict[str, Any] = {
         "cc": {"cc": {"type": name, "attributes": given}},

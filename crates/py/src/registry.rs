@@ -6,7 +6,7 @@ use ccperf_engine::host::tcp::profile::changes::{self, About, Release};
 use ccperf_engine::host::tcp::profile::ns3;
 use ccperf_engine::host::tcp::socket_params::{OWN, SOCKET};
 use ccperf_engine::net::qdisc;
-use ccperf_scenario::names::Registry;
+use ccperf_scenario::names::{self, Registry};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -65,6 +65,9 @@ pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
         );
         return Err(PyValueError::new_err(message));
     };
+    if *registry == Registry::Qdisc && names::is_discipline_of_linux(name) {
+        return names::discipline_of_linux(name).map_err(PyValueError::new_err);
+    }
     registry.find(name).map(|spec| spec.ns3).map_err(PyValueError::new_err)
 }
 

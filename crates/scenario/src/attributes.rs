@@ -28,7 +28,7 @@ pub fn normalise(kind: Kind, text: &str) -> Result<String, String> {
             Ok(value) if value.is_finite() => Err(if max < f64::MAX {
                 format!("{text} is not between {min} and {max}")
             } else {
-                format!("{text} is below {min}")
+                format!("{text} is below {min}; write {min} or more")
             }),
             _ => Err(format!("`{text}` is not a number")),
         },

@@ -274,7 +274,10 @@ impl Report {
         algorithm: &mut Algorithm,
         registry: Registry,
     ) {
-        if registry != Registry::Recovery && is_user_code(&algorithm.kind) {
+        if registry == Registry::Qdisc && names::is_discipline_of_linux(&algorithm.kind) {
+            let found = names::discipline_of_linux(&algorithm.kind);
+            self.keep(&format_args!("{path}.type"), found);
+        } else if registry != Registry::Recovery && is_user_code(&algorithm.kind) {
             // The algorithm itself has to judge its attributes.
         } else if let Some(spec) =
             self.keep(&format_args!("{path}.type"), registry.find(&algorithm.kind))

@@ -23,7 +23,7 @@ impl Report {
         let wrong = match rule {
             // One's own with children is a scheduler, of as many classes.
             Children::None if is_user_code(&kind) => (count > MOST_CLASSES)
-                .then(|| format!("are {count}; a scheduler has at most {MOST_CLASSES}")),
+                .then(|| format!("{count} are given; a scheduler takes at most {MOST_CLASSES}")),
             Children::None if count > 0 => {
                 let with = qdisc::DISCIPLINES.iter().filter(|d| d.children != Children::None);
                 let with: Vec<_> = with.map(|d| d.spec.ns3).collect();
@@ -33,8 +33,9 @@ impl Report {
             Children::Optional { least, most } => {
                 let is_wrong = count > 0 && !(least..=most).contains(&count);
                 is_wrong.then(|| match most {
-                    1 => format!("are {count}; {kind} has one"),
-                    _ => format!("are {count}; {kind} has {least} to {most}"),
+                    1 => format!("{count} are given; {kind} takes one"),
+                    _ if count == 1 => format!("only one is given; {kind} takes {least} to {most}"),
+                    _ => format!("{count} are given; {kind} takes {least} to {most}"),
                 })
             }
             Children::TransmitQueues { default } => {
@@ -101,5 +102,5 @@ fn one_or_each(
     }
     let count = parent.children.len();
     (count != 1 && count != wanted)
-        .then(|| format!("are {count} for {things}; give one for all, or one each"))
+        .then(|| format!("{count} are given for {things}; give one for all, or one each"))
 }

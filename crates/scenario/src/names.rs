@@ -5,6 +5,27 @@ use ccperf_engine::host::{congestion, rate_control, recovery, trimming};
 use ccperf_engine::net::qdisc;
 use ccperf_engine::net::routing::balance;
 
+/// The queue disciplines of Linux's kernel that the backend `linux` can be told of.
+const OF_LINUX: &[&str] = &[
+    "linux:bfifo",
+    "linux:cake",
+    "linux:codel",
+    "linux:dualpi2",
+    "linux:fq",
+    "linux:fq_codel",
+    "linux:hhf",
+    "linux:netem",
+    "linux:pfifo",
+    "linux:pfifo_fast",
+    "linux:pfifo_head_drop",
+    "linux:pie",
+    "linux:prio",
+    "linux:red",
+    "linux:sfq",
+    "linux:tbf",
+];
+const IN_LINUX: &str = "linux:";
+
 /// The tables of algorithms that a name can be looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registry {
@@ -75,6 +96,16 @@ impl Registry {
             };
             return Err(format!("`{word}`: write parameters as {name}(Name=value){linux}"));
         }
+        let (name, rest) = begin.map_or((plain, ""), |at| plain.split_at(at));
+        if matches!(self, Registry::Qdisc)
+            && let Some(linux) =
+                OF_LINUX.iter().find(|it| it[IN_LINUX.len()..].eq_ignore_ascii_case(name))
+        {
+            return Err(format!(
+                "`{word}` is a discipline of Linux's kernel; write {linux}{rest}, which the \
+                 backend linux runs"
+            ));
+        }
         let names = specs.iter().flat_map(|spec| known_as(spec).map(|name| (name, spec.ns3)));
         let hint = match nearest(plain, names) {
             Some(ns3) => format!("did you mean `{ns3}`?"),
@@ -82,6 +113,23 @@ impl Registry {
         };
         Err(format!("`{word}` is not a {}; {hint}", self.noun()))
     }
+}
+
+/// Whether `name` is a discipline of Linux's kernel, or should be: `linux:fq_codel`.
+pub fn is_discipline_of_linux(name: &str) -> bool {
+    name.starts_with(IN_LINUX)
+}
+
+/// The discipline of Linux's kernel of this name.
+///
+/// # Errors
+/// A message with the nearest name, or with all of them.
+pub fn discipline_of_linux(name: &str) -> Result<&'static str, String> {
+    OF_LINUX.iter().find(|&&known| known == name).copied().ok_or_else(|| {
+        let bare = name.trim_start_matches(IN_LINUX);
+        let hint = hint(bare, OF_LINUX.iter().map(|known| &known[IN_LINUX.len()..]));
+        format!("`{name}` is no queue discipline that the backend linux knows; {hint}")
+    })
 }
 
 /// The parameter called `word` by ns-3 or by Linux, in any case.

@@ -145,14 +145,30 @@ def resolve(kind: Kind, name: str) -> str:
     """
     name, attributes = expression.parse(name)
     resolved = _resolve(kind, name)
-    return expression.write(resolved, _attributes(kind, resolved, tuple(attributes.items())))
+    try:
+        written = _attributes(kind, resolved, tuple(attributes.items()))
+    except ValueError:
+        for value in filter(expression.is_pair, attributes.values()):
+            raise ValueError(_separate(name, value)) from None
+        raise
+    return expression.write(resolved, written)
+
+
+def _separate(name: str, pair: str) -> str:
+    """What to write where a parameter is taken for something else."""
+    return f"`{pair}` is a parameter; separate parameters by colons: {name}:A=1:B=2"
 
 
 def _resolve(kind: Kind, name: str) -> str:
     from ccperf import _native
     from ccperf.algorithms.user_code import names
 
+    of, _, pair = name.partition("/") if "/" in name else ("", "", name)
+    if expression.is_pair(pair) and not names.is_user_code(name):
+        raise ValueError(_separate(of or "name", pair))
     name = names.declared(kind, name)
+    if kind == "qdisc" and names.is_in_kernel(name):
+        return _native.resolve(kind, name)
     if kind in ("cc", "qdisc", "routing") and names.is_user_code(name):
         return names.checked(name)
     if hint := names.unfinished(name):

@@ -56,6 +56,11 @@ def _pairs(words: list[str]) -> list[tuple[str, str]]:
     return [(name, " ".join(values) or "true") for name, values in found]
 
 
+def is_pair(text: str) -> bool:
+    """Whether this is a parameter with its value: ``Beta=0.5``."""
+    return _PAIR.fullmatch(text) is not None
+
+
 def bare(text: str) -> str:
     """The name alone, however the parameters are written."""
     found = _WORDS.fullmatch(text) or _BRACKETS.fullmatch(text) or _COLONS.fullmatch(text)

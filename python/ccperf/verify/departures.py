@@ -88,7 +88,8 @@ KNOWN = (
     ),
     Departure(
         "bounds of some attributes",
-        "narrower than ns-3's where ns-3 divides by zero or hangs",
+        "narrower than ns-3's where ns-3 divides by zero or hangs, and where a value means "
+        "nothing, as a negative gain or a probability above 1",
         "test_narrower_bounds_of_attributes",
     ),
 )

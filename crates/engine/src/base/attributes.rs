@@ -49,7 +49,8 @@ pub const U8: Kind = Kind::Uint { min: 0, max: u8::MAX as u64 };
 pub const U16: Kind = Kind::Uint { min: 0, max: u16::MAX as u64 };
 pub const U32: Kind = Kind::Uint { min: 0, max: u32::MAX as u64 };
 pub const U64: Kind = Kind::Uint { min: 0, max: u64::MAX };
-pub const REAL: Kind = Kind::Real { min: f64::NEG_INFINITY, max: f64::INFINITY };
+/// 0 is allowed.
+pub const NOT_NEGATIVE: Kind = Kind::Real { min: 0.0, max: f64::INFINITY };
 pub const FRACTION: Kind = Kind::Real { min: 0.0, max: 1.0 };
 
 /// One parameter of an algorithm.

@@ -193,6 +193,8 @@ def user_code(
             able = [other for other in known() if kind in get(other).abilities.user_code]
             needed = " or ".join(f"`{other}`" for other in able)
             message = f"`{backend.name}` cannot run {name}: it needs the backend {needed}"
+            if not able[1:]:
+                message += f" (--backend {able[0]})"
             raise UsageError("backend", message)
     from ccperf.algorithms.user_code.content import Contents
 

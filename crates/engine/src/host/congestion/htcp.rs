@@ -11,7 +11,7 @@
 //! ```
 
 use super::{BuildContext, htcp_linux};
-use crate::base::attributes::{FRACTION, Kind, REAL, Spec, param};
+use crate::base::attributes::{FRACTION, Kind, NOT_NEGATIVE, Spec, param};
 use crate::base::cpp;
 use crate::base::time::{Time, seconds};
 use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
@@ -34,7 +34,7 @@ pub const SPEC: Spec = Spec {
     params: &[
         param!["DefaultBackoff"; FRACTION => "0.5";
             "What is left of the window after a loss when the throughput varies."],
-        param!["ThroughputRatio"; REAL => "0.2";
+        param!["ThroughputRatio"; NOT_NEGATIVE => "0.2";
             "Relative change of throughput up to which the backoff adapts to the RTTs."],
         param!["DeltaL"; Kind::Time => "1s";
             "Time after a congestion event during which growth is Reno's."],

@@ -14,7 +14,7 @@
 //! alpha_max only after `Theta` rounds of low delay.
 
 use super::{BuildContext, illinois_linux, new_reno};
-use crate::base::attributes::{REAL, Spec, U32, param};
+use crate::base::attributes::{NOT_NEGATIVE, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -35,15 +35,15 @@ pub const SPEC: Spec = Spec {
         "alpha starts at 10 and beta at 0.5 whatever `AlphaMax` and `BetaBase` are",
     ],
     params: &[
-        param!["AlphaMin"; REAL => "0.3";
+        param!["AlphaMin"; NOT_NEGATIVE => "0.3";
             "Least growth in segments per round trip, at the largest delay."],
-        param!["AlphaMax"; REAL => "10"; "Most growth in segments per round trip, at low delay."],
-        param!["AlphaBase"; REAL => "1"; "Growth in segments per round trip after a timeout."],
-        param!["BetaMin"; REAL => "0.125";
+        param!["AlphaMax"; NOT_NEGATIVE => "10"; "Most growth in segments per round trip, at low delay."],
+        param!["AlphaBase"; NOT_NEGATIVE => "1"; "Growth in segments per round trip after a timeout."],
+        param!["BetaMin"; NOT_NEGATIVE => "0.125";
             "Share of the window that a loss takes away at low delay."],
-        param!["BetaMax"; REAL => "0.5";
+        param!["BetaMax"; NOT_NEGATIVE => "0.5";
             "Share of the window that a loss takes away at high delay."],
-        param!["BetaBase"; REAL => "0.5";
+        param!["BetaBase"; NOT_NEGATIVE => "0.5";
             "Share of the window that a loss takes away after a timeout."],
         param!["WinThresh", "win_thresh"; U32 => "15";
             "Window below which alpha and beta keep their base (in bytes; meant as segments)."],

@@ -15,7 +15,7 @@
 use std::collections::VecDeque;
 
 use super::{BuildContext, new_reno};
-use crate::base::attributes::{Kind, REAL, Spec, U32, param};
+use crate::base::attributes::{Kind, NOT_NEGATIVE, Spec, U32, param};
 use crate::base::cpp;
 use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
@@ -47,7 +47,7 @@ pub const SPEC: Spec = Spec {
             "Length of the history of base delays, one a minute."],
         param!["NoiseFilterLen", "noise_filter_len"; LENGTH => "4";
             "Length of the history of current delays, one an ACK."],
-        param!["Gain", "gain_num"; REAL => "1";
+        param!["Gain", "gain_num"; NOT_NEGATIVE => "1";
             "GAIN: segments per round trip at zero queueing delay; at least 1e-6 from ns-3 3.47 on."],
         param!["SSParam", "do_ss"; Kind::Enum(&["no", "yes"]) => "yes";
             "Slow start at the beginning and after a timeout."],

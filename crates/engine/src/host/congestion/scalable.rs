@@ -5,7 +5,7 @@
 //! (1 - `MDFactor`) of the FlightSize (paper: a = 0.01, b = 0.125).
 
 use super::{BuildContext, scalable_linux};
-use crate::base::attributes::{Kind, REAL, Spec, param};
+use crate::base::attributes::{FRACTION, Kind, Spec, param};
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
 use crate::host::tcp::control::{CongestionControl, Control, TcpStack};
@@ -24,7 +24,7 @@ pub const SPEC: Spec = Spec {
     params: &[
         param!["AIFactor"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "50";
             "Segments acknowledged per segment of growth, if the window is not smaller."],
-        param!["MDFactor"; REAL => "0.125"; "Share of the window that a loss takes away."],
+        param!["MDFactor"; FRACTION => "0.125"; "Share of the window that a loss takes away."],
     ],
 };
 

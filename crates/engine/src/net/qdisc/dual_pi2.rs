@@ -21,13 +21,11 @@
 use super::discipline::Discipline;
 use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::base::attributes::{Kind, Spec, param};
+use crate::base::attributes::{Kind, NOT_NEGATIVE, Spec, param};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
 use crate::packet::{Ecn, PacketId};
-
-const GAIN: Kind = Kind::Real { min: 0.0, max: f64::INFINITY };
 
 pub const SPEC: Discipline = Discipline::new(
     Spec {
@@ -50,9 +48,9 @@ pub const SPEC: Discipline = Discipline::new(
                 "Queueing delay to aim at in the classic queue."],
             param!["Tupdate", "tupdate"; Kind::Period => "16ms";
                 "Time between updates of the probability."],
-            param!["Alpha", "alpha"; GAIN => "0.16";
+            param!["Alpha", "alpha"; NOT_NEGATIVE => "0.16";
                 "Gain of the deviation from the target, in 1/s (Linux: 41/256)."],
-            param!["Beta", "beta"; GAIN => "3.2";
+            param!["Beta", "beta"; NOT_NEGATIVE => "3.2";
                 "Gain of the change of the delay, in 1/s (Linux: 819/256)."],
             param!["CouplingFactor", "coupling_factor"; Kind::Uint { min: 1, max: u8::MAX as u64 } => "2";
                 "Marks of L4S are so many times the square root of the classic probability."],

@@ -30,7 +30,7 @@ use crate::packet::PacketId;
 pub const SPEC: Discipline = Discipline::new(
     Spec {
         ns3: "ECNSharpQueueDisc",
-        linux: &["ECNSharp", "ecn_sharp"],
+        linux: &["ECNSharp", "ecn_sharp", "ECN#"],
         is_in_linux: false,
         doc: "Marks by the sojourn time, at once above one threshold and persistently above another.",
         source: "Zhang, Bai and Chen, ACM CoNEXT 2019",

@@ -1,16 +1,16 @@
 //! The parameters of PIE.
 
 use super::codel::{CE_THRESHOLD, USE_ECN, USE_L4S};
-use crate::base::attributes::{Attributes, FRACTION, Kind, Param, REAL, Spec, U32, param};
+use crate::base::attributes::{Attributes, FRACTION, Kind, NOT_NEGATIVE, Param, Spec, U32, param};
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
 
 /// The parameters that flow queueing has, too.
 pub const MEAN_PACKET_SIZE: Param = param!["MeanPktSize"; Kind::Uint { min: 1, max: u32::MAX as u64 } => "1000";
     "Mean packet size in bytes, for a limit in bytes."];
-pub const A: Param = param!["A"; REAL => "0.125";
+pub const A: Param = param!["A"; NOT_NEGATIVE => "0.125";
     "Weight of the delay's deviation from the reference, in 1/s."];
-pub const B: Param = param!["B"; REAL => "1.25"; "Weight of the delay's change, in 1/s."];
+pub const B: Param = param!["B"; NOT_NEGATIVE => "1.25"; "Weight of the delay's change, in 1/s."];
 pub const T_UPDATE: Param = param!["Tupdate", "tupdate"; Kind::Period => "15ms";
     "Time between two computations of the probability."];
 pub const S_UPDATE: Param = param!["Supdate"; Kind::Time => "0ns";

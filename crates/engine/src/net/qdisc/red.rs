@@ -40,6 +40,10 @@ fn check(a: &Attributes<'_>) -> Result<(), Contradiction> {
     if !a.bool("ARED") && min > max {
         return Err(("MinTh", format!("{min} is above MaxTh, {max}")));
     }
+    let weight = a.f64("QW");
+    if weight < 0.0 && ![-1.0, -2.0].contains(&weight) {
+        return Err(("QW", format!("{weight} is no weight; write one from 0 to 1, or -1 or -2")));
+    }
     Ok(())
 }
 

@@ -1,11 +1,13 @@
 //! The parameters of RED, and those that follow from them.
 
-use crate::base::attributes::{Attributes, FRACTION, Kind, REAL, Spec, U32, param};
+use crate::base::attributes::{Attributes, FRACTION, Kind, NOT_NEGATIVE, Spec, U32, param};
 use crate::base::math;
 use crate::base::time::Time;
 use crate::base::units::QueueSize;
 
 const POSITIVE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
+/// A probability is divided or multiplied by it.
+const FACTOR: Kind = Kind::Real { min: 0.001, max: f64::INFINITY };
 
 pub const SPEC: Spec = Spec {
     ns3: "RedQueueDisc",
@@ -26,13 +28,13 @@ pub const SPEC: Spec = Spec {
         param!["FengAdaptive"; Kind::Bool => "false";
             "Adapt the maximum probability as Feng et al. do (MIMD)."],
         param!["NLRED"; Kind::Bool => "false"; "Nonlinear RED: a quadratic probability."],
-        param!["MinTh"; REAL => "5"; "Lower threshold of the average, in the unit of MaxSize."],
-        param!["MaxTh"; REAL => "15"; "Upper threshold of the average, in the unit of MaxSize."],
+        param!["MinTh"; NOT_NEGATIVE => "5"; "Lower threshold of the average, in the unit of MaxSize."],
+        param!["MaxTh"; NOT_NEGATIVE => "15"; "Upper threshold of the average, in the unit of MaxSize."],
         param!["MaxSize", "limit"; Kind::QueueSize => "25p";
             "How much the queue holds, in packets or bytes."],
-        param!["QW"; REAL => "0.002";
+        param!["QW"; Kind::Real { min: -2.0, max: 1.0 } => "0.002";
             "Weight of the present length in the average; 0, -1, -2: derived from the bandwidth."],
-        param!["LInterm"; REAL => "50"; "Inverse of the maximum probability."],
+        param!["LInterm"; Kind::Real { min: 1.0, max: f64::INFINITY } => "50"; "Inverse of the maximum probability."],
         param!["TargetDelay"; Kind::Time => "5ms"; "Queueing delay that ARED aims at."],
         param!["Interval"; Kind::Time => "500ms"; "Time between two adaptations (AIMD)."],
         param!["Top"; FRACTION => "0.5"; "Upper bound of the adapted probability."],
@@ -40,8 +42,8 @@ pub const SPEC: Spec = Spec {
             "Lower bound of the adapted probability; 0: derived from Rtt and LinkBandwidth."],
         param!["Alpha"; FRACTION => "0.01"; "Increment of the adapted probability."],
         param!["Beta"; FRACTION => "0.9"; "Factor of the adapted probability's decrease."],
-        param!["FengAlpha"; REAL => "3"; "Divisor of Feng's decrease."],
-        param!["FengBeta"; REAL => "2"; "Factor of Feng's increase."],
+        param!["FengAlpha"; FACTOR => "3"; "Divisor of Feng's decrease."],
+        param!["FengBeta"; FACTOR => "2"; "Factor of Feng's increase."],
         param!["LastSet"; Kind::Time => "0ns"; "When the probability counts as adapted last."],
         param!["Rtt"; Kind::Time => "100ms"; "Round-trip time from which Bottom is derived."],
         param!["Ns1Compat"; Kind::Bool => "false"; "A forced drop restarts the count."],
