@@ -113,7 +113,7 @@ def test_they_are_what_python_makes_of_the_same(tmp_path: Path) -> None:
         (STAR.replace("9", "true"), "star.hosts: is True; write a whole number"),
         (STAR.replace("9", '9\ndelays = "5us"'), "star.delays: is '5us'; write a list, [...]"),
         (STAR.replace("9", "9\nport = 3"), "star.port: is 3; write a table, {...}"),
-        (STAR.replace('"1Gbps"', "1"), "links[0].rate: `1` has no unit"),
+        (STAR.replace('"1Gbps"', "1"), "mine.toml:5: star.link.rate: `1` has no unit"),
         (slow("share = 0.5"), "leaf_spine.slow: lacks `rate`"),
         (slow('share = "a", rate = "1Gbps"'), "slow.share: is 'a'; write a number"),
         (slow('share = 1, rat = "1Gbps"'), "leaf_spine.slow.rat: unknown field `rat`"),
@@ -205,3 +205,27 @@ def test_the_limit_of_a_discipline_may_stand_in_place_of_the_queues(tmp_path: Pa
         bottleneck('qdisc = "codel"')
     with pytest.raises(ScenarioError, match="qlen: `20p`, and codel has a limit, too, MaxSize=7p"):
         bottleneck('qlen = "20p"\nqdisc = "codel"\nqdisc_attributes = { limit = "7p" }')
+
+
+def test_a_mistake_in_a_port_is_told_once(tmp_path: Path) -> None:
+    """And not of each of the links that have such a port."""
+    wrong = {"type": "codel", "attributes": {"Target": "-5ms", "Nothing": "1"}}
+    written_out = '{ type = "codel", attributes = { Target = "-5ms", Nothing = "1" } }'
+    text = LEAF_SPINE.replace("servers = 2", f"servers = 2\nport = {{ qdisc = {written_out} }}")
+    with pytest.raises(ScenarioError) as error:
+        read(tmp_path, text)
+    assert sorted(each.path for each in error.value.problems) == [
+        "leaf_spine.port.qdisc.attributes.Nothing",
+        "leaf_spine.port.qdisc.attributes.Target",
+    ]
+    assert {each.place for each in error.value.problems} == {"mine.toml:8"}
+    flow = {"source": "h_0_0", "destination": "h_1_0", "cc": "dctcp"}
+    made = leaf_spine(2, 2, 2, port=SwitchPort(wrong))
+    with pytest.raises(ScenarioError) as error:
+        made.scenario([flow], stop_time="5ms")
+    # Four hosts' links have it on one side, four others on both.
+    assert [each.path for each in error.value.problems] == [
+        "links[0].reverse.qdisc.attributes.Nothing",
+        "links[0].reverse.qdisc.attributes.Target",
+    ]
+    assert all("(as in 11 more)" in each.message for each in error.value.problems)

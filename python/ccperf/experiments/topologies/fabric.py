@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from ccperf.errors import ScenarioError, unknown
+from ccperf.errors import Problem, ScenarioError, unknown
 from ccperf.scenario import Scenario
 
 
@@ -128,8 +129,59 @@ class Fabric:
         Raises:
             ScenarioError: as the scenario does.
         """
-        fields = {"nodes": self.nodes, "links": self.links, "flows": flows, **settings}
-        return Scenario.model_validate(fields)
+        return self.checked({"flows": flows, **settings})
+
+    def checked(
+        self,
+        fields: Mapping[str, Any],
+        folder: Path | None = None,
+        given: Mapping[str, object] | None = None,
+    ) -> Scenario:
+        """The scenario of these fields; paths in it begin at `folder`.
+
+        `given` are the settings that made the fabric, by their paths in a file: a problem of what
+        one of them says is told once, at it, and not of each link.
+
+        Raises:
+            ScenarioError: as the scenario does.
+        """
+        made = {"nodes": self.nodes, "links": self.links, **fields}
+        try:
+            return Scenario.model_validate(made, context={"folder": folder})
+        except ScenarioError as error:
+            raise ScenarioError(self._told_once(error.problems, given or {})) from None
+
+    def _told_once(self, problems: Sequence[Problem], given: Mapping[str, object]) -> list[Problem]:
+        """Problems of links that are alike as one: at the setting, or at the first link."""
+        found: dict[tuple[str, str, str], list[Problem]] = {}
+        for problem in problems:
+            path, alike = problem.path, ""
+            part: Mapping[str, Any] = {}
+            if of := _OF_LINK.fullmatch(path):
+                link = self.links[int(of["link"])]
+                part = link[of["way"]] if of["way"] else link
+                setting = next((name for name, it in given.items() if _made(it, part)), "")
+                path = f"{setting}.{of['rest']}" if setting else path
+                alike = "" if setting else of["rest"]
+            key = (alike or path, str(part) if alike else "", problem.message)
+            found.setdefault(key, []).append(problem._replace(path=path))
+        return [
+            first._replace(message=f"{first.message} (as in {len(others)} more)")
+            if others and first.path.startswith("links[")
+            else first
+            for first, *others in found.values()
+        ]
+
+
+#: What is wrong with a link, or with what stands before one of its directions.
+_OF_LINK = re.compile(r"links\[(?P<link>\d+)\]\.(?:(?P<way>forward|reverse)\.)?(?P<rest>.+)")
+
+
+def _made(setting: object, part: Mapping[str, Any]) -> bool:
+    """Whether a part of a link is what a setting says."""
+    if isinstance(setting, SwitchPort):
+        return part == setting.direction()
+    return isinstance(setting, FabricLink) and setting == (part.get("rate"), part.get("delay"))
 
 
 def _letters(name: str) -> str:

@@ -87,9 +87,9 @@ def _built(name: str, data: Mapping[str, Any], folder: Path) -> Scenario:
     if not isinstance(settings, Mapping):
         raise UsageError("", f"must be a table: [{name}]")
     if name in _FABRICS:
-        fabric = _made(_FABRICS[name], settings, f"setting of a {name}")
-        fields = {"nodes": fabric.nodes, "links": fabric.links, **others}
-        return Scenario.model_validate(fields, context={"folder": folder})
+        fabric: Fabric = _made(_FABRICS[name], settings, f"setting of a {name}")
+        parts = _parts(_FABRICS[name], settings)
+        return fabric.checked(others, folder, {f"{name}.{key}": it for key, it in parts.items()})
     network, own = _WHOLE[name]
     for key in others:
         if key not in own:
@@ -119,6 +119,14 @@ def _made(cls: Callable[..., Any], given: Mapping[str, Any], what: str, within: 
         if parameter.default is parameter.empty and key not in given:
             raise UsageError(within.rstrip("."), f"lacks `{key}`")
     return cls(**{key: _value(within + key, value, hints[key]) for key, value in given.items()})
+
+
+def _parts(cls: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, object]:
+    """The settings that have fields of their own."""
+    hints = get_type_hints(cls)
+    return {
+        key: _value(key, it, hints[key]) for key, it in given.items() if isinstance(it, Mapping)
+    }
 
 
 def _value(name: str, value: object, hint: Any) -> object:
