@@ -9,8 +9,8 @@ import pytest
 
 import ccperf
 from ccperf.errors import UsageError
-from ccperf.present.figures import FIGURES, Figure, Series, adjusted, describe, overlay
-from ccperf.present.figures.palette import looks_of
+from ccperf.present.figures import FIGURES, Figure, Series, adjusted, describe, overlay, svg
+from ccperf.present.figures.palette import CATEGORIES, looks_of
 from sawtooth import Sawtooth
 
 
@@ -125,3 +125,35 @@ def stretched(figure: Figure) -> Figure:
         for panel in figure.panels
     )
     return replace(figure, panels=panels)
+
+
+@pytest.mark.parametrize("count", [11, 16, CATEGORIES])
+def test_many_runs_are_told_apart_one_by_one(count: int) -> None:
+    """Runs have no order that a scale could show."""
+    pytest.importorskip("matplotlib")
+    from ccperf.present.figures import mpl
+
+    one = figure("time_series", 1)
+    runs = {f"run {i}": one for i in range(count)}
+    many = overlay(runs)
+    assert not many.is_crowded
+    assert len({(look.colour, look.dash) for look in many.looks}) == count
+    assert len({(look.colour, look.marker) for look in many.looks}) == count
+    with mpl.settings():
+        (legend,) = mpl.draw(many).legends
+    lines = {
+        text.get_text(): (line.get_color(), str(line.get_linestyle()), line._dash_pattern)
+        for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True)
+        if text.get_text() in runs
+    }
+    assert lines.keys() == runs.keys()
+    assert len({str(look) for look in lines.values()}) == count
+    drawn = svg.draw(many)
+    assert all(f">{run}</text>" in drawn for run in runs)
+    assert drawn.count("stroke-dasharray:51 20.4") == min(10, count - 10)
+
+
+def test_a_scale_stays_where_flows_or_runs_are_too_many() -> None:
+    assert figure("time_series", 11).is_crowded
+    one = figure("time_series", 1)
+    assert overlay({f"run {i}": one for i in range(CATEGORIES + 1)}).is_crowded

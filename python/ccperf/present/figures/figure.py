@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ccperf.algorithms.user_code.names import is_user_code, label
 from ccperf.base.expression import bare
 from ccperf.base.wording import counted
-from ccperf.present.figures.palette import SUBJECTS, Look, looks, looks_of, places
+from ccperf.present.figures.palette import CATEGORIES, SUBJECTS, Look, looks, looks_of, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -152,6 +152,8 @@ class Figure:
     others: tuple[Panel, ...] = ()
     #: What a reader has to know besides, in sentences: what is missing, what was added up.
     notes: tuple[str, ...] = ()
+    #: Whether what readers have to tell apart has no order, as flows have: runs, algorithms.
+    are_categories: bool = False
 
     def __repr__(self) -> str:
         panels, entries = counted(len(self.panels), "panel"), ", ".join(self.entries[:4])
@@ -197,12 +199,12 @@ class Figure:
     def looks(self) -> tuple[Look, ...]:
         """How each entry looks."""
         own = tuple(SUBJECTS[look] for look in self.own_looks)
-        return own or looks(len(self.entries))
+        return own or looks(len(self.entries), are_categories=self.are_categories)
 
     @property
     def is_crowded(self) -> bool:
         """Whether there is too much to tell apart one by one: colours form a scale."""
-        return len(self.entries) > MANY_FLOWS
+        return len(self.entries) > (CATEGORIES if self.are_categories else MANY_FLOWS)
 
 
 def the_one(algorithms: Iterable[str]) -> str:

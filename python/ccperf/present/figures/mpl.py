@@ -32,7 +32,7 @@ from ccperf.base.outputs import whole
 from ccperf.errors import UsageError, unknown
 from ccperf.present.figures.font import families
 from ccperf.present.figures.geometry import alone, decimate, legend_columns, limits, marked
-from ccperf.present.figures.palette import COLUMN, HEIGHTS, ROLES, SUBJECTS, looks
+from ccperf.present.figures.palette import COLUMN, DASHES, HEIGHTS, ROLES, SUBJECTS, looks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -393,8 +393,10 @@ def subject_style(figure: Figure, entry: int) -> dict[str, Any]:
     """Return how one entry of many looks: apart in colour and marker, or along the scale."""
     look = figure.looks[entry]
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker}
-    if len(figure.entries) > len(SUBJECTS):
+    if figure.is_crowded:
         return style | {"alpha": 0.8}
+    if len(figure.entries) > len(SUBJECTS):
+        return style | ({"linestyle": (0, DASHES[look.dash])} if look.dash else {})
     cycle = matplotlib.rcParams["axes.prop_cycle"]
     if cycle == matplotlib.rcParamsDefault["axes.prop_cycle"]:
         return style

@@ -47,6 +47,7 @@ def overlay(figures: Mapping[str, Figure]) -> Figure:
         subjects=tuple(subjects),
         notes=tuple(dict.fromkeys((*notes, *(n for each in figures.values() for n in each.notes)))),
         roles=tuple((role, label) for role, label in first.roles if role in drawn),
+        are_categories=True,
     )
 
 

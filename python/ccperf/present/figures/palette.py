@@ -7,7 +7,7 @@ ordered so that neighbours differ in lightness, too. Each has its marker, for pr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """A colour on white paper, its counterpart on a dark page, and a marker ("" for none)."""
+    """A colour on white paper, its counterpart on a dark page, a marker ("" for none), and which of
+    `DASHES` its lines have."""
 
     colour: str
     dark: str
     marker: str
+    dash: int = 0
 
 
 #: How the first subjects look; there are as many as can be told apart.
@@ -44,6 +46,12 @@ SUBJECTS = (
     Look("#332288", "#9a8cf5", ">"),
     Look("#888888", "#8f979e", "p"),
 )
+
+#: Strokes and gaps, in widths of a line, of lines whose colour is there for the second time, and so
+#: on; those of the first are whole.
+DASHES: tuple[tuple[float, ...], ...] = ((), (3, 1.2), (1, 1), (4, 1.2, 1, 1.2))
+#: So many categories have looks that differ.
+CATEGORIES = len(SUBJECTS) * len(DASHES)
 
 #: The looks in the order in which they are given to those who have none of their own: first those
 #: that none of the usual algorithms has.
@@ -109,11 +117,23 @@ def _usual(kind: registry.Kind) -> Sequence[str]:
 
 
 @cache
-def looks(count: int) -> tuple[Look, ...]:
-    """Return how `count` subjects look: apart in colour and marker, or along a scale."""
+def looks(count: int, *, are_categories: bool = False) -> tuple[Look, ...]:
+    """Return how `count` subjects look: apart in colour and marker, or along a scale.
+
+    Categories have no scale: beyond the first ten, colours come again with other dashes
+    and markers.
+    """
     if count <= len(SUBJECTS):
         return SUBJECTS[:count]
+    if are_categories and count <= CATEGORIES:
+        return tuple(_again(*divmod(index, len(SUBJECTS))) for index in range(count))
     return tuple(Look(*shade(index / (count - 1)), "o") for index in range(count))
+
+
+def _again(turn: int, place: int) -> Look:
+    """A look for the second time, and so on; no marker comes with a colour twice."""
+    marker = SUBJECTS[(place + 3 * turn) % len(SUBJECTS)].marker
+    return replace(SUBJECTS[place], marker=marker, dash=turn)
 
 
 def shade(share: float) -> tuple[str, str]:

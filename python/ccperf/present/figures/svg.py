@@ -25,7 +25,7 @@ from ccperf.present.figures.geometry import (
     pieces,
     ticks,
 )
-from ccperf.present.figures.palette import COLUMN, HEIGHTS, ROLES, Look
+from ccperf.present.figures.palette import COLUMN, DASHES, HEIGHTS, ROLES, Look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -82,14 +82,15 @@ _ROLE_RADIUS = {"optimum": 80.0, "joint": 62.0}
 #: Points lie over lines; the optimum beneath the flows, which may hit it.
 _POINT_ORDER = {"optimum": 4, "joint": 5, "subject": 6}
 
+_LINE_WIDTH, _DASHED = 17, "60 30"
 _STYLE = (
     "text{{font:{font}px system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',"
     "sans-serif;fill:#1b2126}}"
     "path{{fill:none;stroke-linejoin:round}}"
     ".g{{stroke:#e3e3e3;stroke-width:9}}.a{{stroke:#1b2126;stroke-width:11}}"
-    ".l{{stroke-width:17}}.n{{stroke-width:11}}.r{{stroke-width:20}}"
+    ".l{{stroke-width:{line}}}.n{{stroke-width:11}}.r{{stroke-width:20}}"
     ".t{{stroke-width:9;stroke-opacity:.55}}"
-    ".d{{stroke-dasharray:20 28}}.h{{stroke-dasharray:60 30}}"
+    ".d{{stroke-dasharray:20 28}}.h{{stroke-dasharray:{dashed}}}"
     ".m{{text-anchor:middle}}.e{{text-anchor:end}}"
     ".b{{stroke-opacity:0;fill-opacity:.18}}"
     "{light}@media(prefers-color-scheme:dark){{text{{fill:#e6eaed}}.g{{stroke:#343d45}}"
@@ -134,6 +135,8 @@ def draw_all(
     colours = [drawing.colours(prefix) for drawing, prefix in zip(drawings, within, strict=True)]
     style = _STYLE.format(
         font=FONT,
+        line=_LINE_WIDTH,
+        dashed=_DASHED,
         light="".join(light for light, _ in colours),
         dark="".join(dark for _, dark in colours),
     )
@@ -175,6 +178,12 @@ class _Drawing:
         shown = [(f"c{index}", look) for index, look in enumerate(self.looks)]
         shown += [(f"r{role[0]}", ROLES[role]) for role, _ in self.figure.roles]
         light = "".join(_colours(within, name, look.colour) for name, look in shown)
+        light += "".join(
+            f"{within}.l.{name},{within}.n.{name}{{stroke-dasharray:{_dashes(look)}}}"
+            f"{within}.n.h.{name}{{stroke-dasharray:{_DASHED}}}"
+            for name, look in shown
+            if look.dash
+        )
         dark = "".join(
             _colours(within, name, look.dark) for name, look in shown if look.dark != look.colour
         )
@@ -525,6 +534,10 @@ def _corners(marker: str) -> list[tuple[float, float]]:
     size = {3: 1.15, 4: 1.1}.get(count, 1.0)
     angles = [math.radians(turn + 360 * i / count) for i in range(count)]
     return [(size * math.sin(angle), -size * math.cos(angle)) for angle in angles]
+
+
+def _dashes(look: Look) -> str:
+    return " ".join(f"{_LINE_WIDTH * length:g}" for length in DASHES[look.dash])
 
 
 def _colours(within: str, name: str, colour: str) -> str:
