@@ -7,6 +7,8 @@ nothing written); :class:`RunError` that it could not be done (exit 1).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from errno import ENOENT
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -35,6 +37,18 @@ class UnknownKey(CcperfError, KeyError):
 
     def __str__(self) -> str:  # not quoted, as that of KeyError is
         return str(self.args[0])
+
+
+class MissingFile(CcperfError, FileNotFoundError):
+    """A file of the user's that is not there."""
+
+    exit_status = 2
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        super().__init__(ENOENT, "there is no such file", str(path))
+
+    def __str__(self) -> str:
+        return f"there is no file {self.filename}"
 
 
 class Problem(NamedTuple):

@@ -307,7 +307,7 @@ def test_completion_times_of_several_seeds_are_one_curve(
         ([*POINT, "--figure", "window", "--label", "x=y"], "--label: unknown label"),
         ([*POINT, "--figure", "window", "--log", "z"], "--log: `z` is not x, y or xy"),
         (["--sweep", "k", "--sum"], "--sum: is for figures over time"),
-        (["--sweep", "bandwidth"], "has a parameter"),
+        (["--sweep", "bandwidth"], "unknown parameter `bandwidth`; known: k, qdisc"),
         (["--sweep", "k", "--metric", "mean_srt_l4"], "did you mean"),
         (["--cc", "vegas"], "no runs of `vegas`"),
         (["--at", "k"], "not parameter=value"),
@@ -343,3 +343,14 @@ def test_a_figure_of_factors_says_where_there_is_none(
     assert invoke([*words[:-1], "vegas", "--format", "svg", "-o", str(tmp_path), "--json"]) == 0
     (figure,) = json.loads(capsys.readouterr().out)
     assert figure["notes"] == ["No factor, since not both values are above 0: TcpCubic at 0.0001."]
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_a_sweep_over_who_sends_has_a_point_of_each(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "pfc_joining", "--stop-time", "5ms", "--every", "1ms", "--pfc", "on"]
+    assert invoke(words) == 0
+    assert invoke(["plot", "--experiment", "pfc_joining", "--format", "svg"]) == 0
+    assert len(list(Path().glob("pfc_joining_*_over_transport.svg"))) == 1
+    assert invoke(["plot", "--sweep", "transprt"]) == 2
+    err = capsys.readouterr().err
+    assert "--sweep: unknown parameter `transprt` (did you mean `transport`?); known: every" in err

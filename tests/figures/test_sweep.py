@@ -81,6 +81,19 @@ def test_one_value_is_no_sweep() -> None:
         sweep(METRICS["mean_srtt_l4"], Axis("k"), {"TcpCubic": [(1.0, 2.0, 0.1)]})
 
 
+def test_over_words_an_algorithm_may_have_one_point() -> None:
+    """Where the words say who sends, each has its own."""
+    words = Axis("transport", labels=("line_rate", "dcqcn"), is_category=True)
+    lines = {"LineRate": [(0.0, 2.0, 0.1)], "Dcqcn": [(1.0, 3.0, 0.1)]}
+    (panel,) = sweep(METRICS["mean_srtt_l4"], words, lines).panels
+    assert [one.y.tolist() for one in panel.series] == [[2.0], [3.0]]
+    lines["Dcqcn"] = [(0.0, 3.0, 0.1)]
+    with pytest.raises(UsageError, match="fewer than two"):
+        sweep(METRICS["mean_srtt_l4"], words, lines)
+    with pytest.raises(UsageError, match="fewer than two"):
+        sweep(METRICS["mean_srtt_l4"], Axis("k"), {"a": [(1.0, 2.0, 0.1)], "b": [(2.0, 2.0, 0.1)]})
+
+
 def test_a_negative_metric_is_not_cut_at_zero() -> None:
     lines = {"TcpCubic": [(1.0, -2.0, 0.1), (2.0, -3.0, 0.1)]}
     (panel,) = sweep(METRICS["mean_utility_mpdf_l4"], Axis("k"), lines).panels

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ccperf.cli.app import invoke
-from ccperf.errors import ScenarioError
+from ccperf.errors import CcperfError, ScenarioError
 from ccperf.experiments.topologies import (
     SwitchPort,
     leaf_spine,
@@ -229,3 +229,12 @@ def test_a_mistake_in_a_port_is_told_once(tmp_path: Path) -> None:
         "links[0].reverse.qdisc.attributes.Target",
     ]
     assert all("(as in 11 more)" in each.message for each in error.value.problems)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_both_kinds(tmp_path: Path) -> None:
+    for read_file in (Scenario.from_toml, written.read):
+        with pytest.raises(CcperfError) as error:
+            read_file(tmp_path / "gone.toml")
+        assert isinstance(error.value, FileNotFoundError)
+        assert str(error.value) == f"there is no file {tmp_path / 'gone.toml'}"
+        assert error.value.filename == str(tmp_path / "gone.toml")

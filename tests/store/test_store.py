@@ -16,6 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ccperf import campaign
+from ccperf.errors import CcperfError
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends
 from ccperf.runs.parquet import NOT_DRAWN, decode, encode
@@ -177,6 +178,11 @@ def test_ids_are_found_by_their_beginning(path: Path) -> None:
             store.resolve("")
         with pytest.raises(KeyError, match="no run `zz`"):
             store.resolve("zz")
+        with pytest.raises(CcperfError) as error:
+            store.load("zz")
+    lists = f"`ccperf runs --db {path}` lists them"
+    assert isinstance(error.value, KeyError)
+    assert str(error.value) == f"no run `zz` in {path}; {lists}"
 
 
 def test_deleting_a_run_leaves_nothing_of_it(path: Path) -> None:

@@ -18,7 +18,7 @@ from ccperf.evidence.summary import summarise
 from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present import figures
 from ccperf.present.figures import Axis
-from ccperf.present.figures.sweep import has_line
+from ccperf.present.figures.sweep import is_drawn
 from ccperf.runs.metrics import metric_named
 
 if TYPE_CHECKING:
@@ -64,15 +64,17 @@ def sweeps(
             ]
             groups.setdefault((cell.point.experiment, over, *others), []).append(cell)
     if not groups:
-        message = f"no run of that choice has a parameter `{parameter}`"
-        raise UsageError("--sweep", message if parameter else "name a parameter")
+        there = dict.fromkeys(name for cell in chosen for name, _ in cell.point.parameters)
+        message = unknown("parameter", parameter, there) if parameter else "name a parameter"
+        raise UsageError("--sweep", message)
     drawn: dict[str, Figure] = {}
     left_out = []
     for (experiment, over, *others), members in groups.items():
         for name in metrics or answer(experiment).metrics[:1]:
             lines = _lines(lambda cell: cell.algorithm, members, over)
             found = _values(lines, members, over, name, base)
-            if any(map(has_line, found.values())):
+            axis, _ = _axis(over, members)
+            if is_drawn(found, axis.is_category):
                 figure = _figure(name, over, members, lines, found, base)
                 words = [experiment, *others, *several(sorted(lines)), figure.name]
                 if over in narrowed:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ccperf.errors import Problem, ScenarioError
+from ccperf.errors import MissingFile, Problem, ScenarioError
 from ccperf.scenario.readable import DEPTH, DIGITS, too_deep, too_long, unreadable
 
 if sys.version_info >= (3, 11):
@@ -51,6 +51,7 @@ class Document:
 
         Raises:
             ScenarioError: if it is no TOML, with the line, or no JSON.
+            MissingFile: if it is not there, which is a `FileNotFoundError`, too.
             OSError: if it cannot be read.
         """
         try:
@@ -64,6 +65,8 @@ class Document:
                 if problems:
                     raise ScenarioError(problems)
             return cls(path.name, path.absolute().parent, data, lines)
+        except FileNotFoundError:
+            raise MissingFile(path) from None
         except UnicodeDecodeError as error:
             problem = Problem("", f"not UTF-8 at byte {error.start}", path.name)
             raise ScenarioError([problem]) from None

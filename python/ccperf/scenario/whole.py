@@ -210,6 +210,7 @@ class Scenario(Model):
 
         Raises:
             ScenarioError: each problem with the file and, where it can be told, the line.
+            MissingFile: if it is not there, which is a `FileNotFoundError`, too.
             OSError: if the file cannot be read.
         """
         from ccperf.scenario.toml import Document

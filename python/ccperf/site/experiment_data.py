@@ -14,7 +14,7 @@ from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
 from ccperf.present.figures import sweep
 from ccperf.present.figures.figure import Axis
-from ccperf.present.figures.sweep import has_line
+from ccperf.present.figures.sweep import is_drawn
 from ccperf.runs.metrics import metric_named
 from ccperf.site.ordering import order_key
 
@@ -253,10 +253,10 @@ def picture(group: Group) -> Figure | None:
     view = first_view(group)
     name = _first(group, view)
     lines = _lines(group, view, name) if name else {}
-    if not name or not any(map(has_line, lines.values())):
-        return None
-    values = view.axes[view.over]
+    values = view.axes.get(view.over, [])
     words = _are_words(group, view.over, values)
+    if not name or not is_drawn(lines, words):
+        return None
     metric = metric_named(name)
     x = Axis(view.over, labels=tuple(values), is_category=words)
     return sweep(metric, x, lines, y_label=metric.title)
@@ -269,9 +269,8 @@ def _are_words(group: Group, name: str, values: Sequence[str]) -> bool:
 
 def _first(group: Group, view: View) -> str:
     """Return the first headline that has a line, else the first; "" if there is none."""
-    drawn = (
-        name for name in group.headlines if any(map(has_line, _lines(group, view, name).values()))
-    )
+    words = _are_words(group, view.over, view.axes.get(view.over, []))
+    drawn = (name for name in group.headlines if is_drawn(_lines(group, view, name), words))
     return next(drawn, next(iter(group.metrics), ""))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ccperf.algorithms import roles
 from ccperf.algorithms.user_code.names import as_stored, without_paths
 from ccperf.base.outputs import experiment_name
-from ccperf.errors import CcperfError, UsageError
+from ccperf.errors import CcperfError, UnknownKey, UsageError
 from ccperf.runs import parquet
 from ccperf.runs.consistency import Expected
 from ccperf.runs.metrics import MetricTables
@@ -173,7 +173,7 @@ class Store:
             return ids[0]
         if not ids:
             raise self._no_run(prefix)
-        raise KeyError(f"`{prefix}` is the beginning of several runs: {', '.join(ids)}, ...")
+        raise UnknownKey(f"`{prefix}` is the beginning of several runs: {', '.join(ids)}, ...")
 
     def beginning_with(self, prefix: str) -> list[str]:
         """Return the ids that start with `prefix`, the first three of them."""
@@ -534,8 +534,9 @@ class Store:
         query = f"INSERT {how} INTO {table} ({', '.join(columns)}) VALUES ({places})"
         self._db.executemany(query, rows)
 
-    def _no_run(self, run_id: str) -> KeyError:
-        return KeyError(f"no run `{run_id}` in {self.path}")
+    def _no_run(self, run_id: str) -> UnknownKey:
+        message = f"no run `{run_id}` in {self.path}; `ccperf runs --db {self.path}` lists them"
+        return UnknownKey(message)
 
 
 def _scenario(stored: dict[str, Any]) -> Scenario:

@@ -37,11 +37,10 @@ def sweep(
 
     `over` is the parameter's name and `y_label` the metric in words, where the figure is not to
     have the label of the x axis and the metric's name. Of factors (`is_factor`) the half width is
-    that of the upper half. Raises `UsageError` if no algorithm has two
-    points with values.
+    that of the upper half. Raises `UsageError` if there is nothing to see (:func:`is_drawn`).
     """
     over = over or x.label
-    if not any(map(has_line, lines.values())):
+    if not is_drawn(lines, x.is_category):
         raise UsageError("sweep", f"`{over}` has fewer than two values there; nothing to draw")
     series = []
     shape: Shape = "points" if x.is_category else "line"
@@ -70,6 +69,7 @@ def sweep(
         panels=(Panel(x, y, tuple(series)),),
         subjects=tuple(Subject(name, algorithm=whose(name, [name])) for name in lines),
         notes=tuple(notes),
+        are_categories=True,
     )
 
 
@@ -78,6 +78,13 @@ def beside(index: int, count: int) -> float:
     return min(_APART, _ROOM / count) * (index - (count - 1) / 2)
 
 
-def has_line(points: Sequence[tuple[float, float, float | None]]) -> bool:
-    """Whether there are two points with values."""
-    return sum(not np.isnan(mean) for _, mean, _ in points) > 1
+def is_drawn(
+    lines: Mapping[str, Sequence[tuple[float, float, float | None]]],
+    is_category: bool,
+) -> bool:
+    """Whether there is something to see: two points of an algorithm with a line between them, or,
+    over words, points over two of these, whoever has them."""
+    known = {name: {at for at, y, _ in of if not np.isnan(y)} for name, of in lines.items()}
+    if is_category:
+        return len(set().union(*known.values())) > 1
+    return any(len(places) > 1 for places in known.values())
