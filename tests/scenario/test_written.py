@@ -238,3 +238,23 @@ def test_a_file_that_is_not_there_is_an_error_of_both_kinds(tmp_path: Path) -> N
         assert isinstance(error.value, FileNotFoundError)
         assert str(error.value) == f"there is no file {tmp_path / 'gone.toml'}"
         assert error.value.filename == str(tmp_path / "gone.toml")
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "fate"), [("tbf", "wait without end"), ("police", "are dropped")]
+)
+def test_a_bucket_that_holds_no_packet_is_pointed_out(qdisc: str, fate: str) -> None:
+    """It makes sense where packets are small, as ns-3 takes it."""
+
+    def over(burst: str, **fields: Any) -> Scenario:
+        own = {"type": qdisc, "attributes": {"burst": burst}}
+        (link,) = plain()["links"]
+        return Scenario.model_validate(plain(links=[{**link, "reverse": {"qdisc": own, **fields}}]))
+
+    says = f"links\\[0\\].reverse.qdisc.attributes.burst: packets of more than 1499 B {fate}, and"
+    with pytest.warns(ScenarioWarning, match=says):
+        over("1499")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        over("1500")
+        over("576", mtu="576B")

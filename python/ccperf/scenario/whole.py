@@ -24,6 +24,7 @@ from ccperf.algorithms.user_code import names
 from ccperf.base.wording import counted
 from ccperf.errors import Problem, ScenarioError, unknown
 from ccperf.scenario import flow_trace, profiles
+from ccperf.scenario.buckets import too_small
 from ccperf.scenario.canonical import hash_of, unlabelled
 from ccperf.scenario.fields import (
     Algorithm,
@@ -369,7 +370,7 @@ def _surprises(scenario: Scenario) -> list[str]:
                 f"flows[{i}].application.bytes: {flow.application.type} sends whole packets of "
                 f"`write`, as ns-3 does, so that {write}B leave, not {size}B; lower `write`"
             )
-    return found + for_good(scenario) + frequent(scenario)
+    return found + for_good(scenario) + frequent(scenario) + too_small(scenario)
 
 
 def _with_profiles(data: Any) -> Any:
