@@ -532,8 +532,11 @@ def test_walks_that_a_seed_draws_are_repetitions_and_no_points(tmp_path: Path) -
     assert not any(cell.is_deterministic for cell in found)
 
 
+@pytest.mark.parametrize("jitter", [None, "10ms"])
 @pytest.mark.parametrize("name", list(catalogue.NAMED))
-def test_another_seed_makes_no_other_point_of_an_experiment(database: Path, name: str) -> None:
+def test_another_seed_makes_no_other_point_of_an_experiment(
+    database: Path, name: str, jitter: str | None
+) -> None:
     """Whatever it draws: sizes, receivers, classes, links."""
     any_row = next(cells.records(database)).row
     experiment = catalogue.get(name)
@@ -542,11 +545,22 @@ def test_another_seed_makes_no_other_point_of_an_experiment(database: Path, name
     )
     algorithm = "DwrrQueueDisc" if name == "schedulers" else algorithm
     parameters = {roles.LABELS[roles.UNDER_TEST]: algorithm}
-    row = replace(any_row, experiment=name, parameters=parameters)
+    if jitter:
+        parameters["jitter"] = jitter
     settings = {
-        cells.record(row, database, scenario.canonical(), {}).settings
+        cells.record(
+            replace(
+                any_row,
+                experiment=name,
+                parameters=parameters,
+                provenance=replace(any_row.provenance, seed=seed),
+            ),
+            database,
+            scenario.canonical(),
+            {},
+        ).settings
         for seed in (1, 2)
-        for scenario in (experiment.scenario(algorithm, seed=seed),)
+        for scenario in (experiment.scenario(algorithm, seed=seed, jitter=jitter),)
     }
     assert len(settings) == 1
 
@@ -560,3 +574,81 @@ def test_a_scheduler_that_counts_bytes_is_compared_with_others_over_seeds(tmp_pa
     rows = compare(cells.by_algorithm(cells.read([path])), metrics).rows
     assert [row.metric for row in rows] == metrics
     assert {(row.points, row.seeds) for row in rows} == {(1, 3)}
+
+
+_FILE = """
+stop_time = "1s"
+nodes = ["a", "b"]
+
+[parameters]
+rate = ["5Mbps"]
+
+[[links]]
+name = "wire"
+ends = ["a", "b"]
+rate = "$rate"
+delay = "10ms"
+
+[[flows]]
+source = "a"
+destination = "b"
+cc = "$cc"
+start = "START"
+
+[[changes]]
+time = "500ms"
+link = "wire"
+delay = "DELAY"
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--jitter", "10ms", "--seed", "1,2"]])
+@pytest.mark.parametrize("edit", [("START", "200ms"), ("DELAY", "80ms")])
+def test_an_edited_file_makes_other_points(
+    tmp_path: Path, edit: tuple[str, str], more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else the algorithms would be told apart by what their networks differ in."""
+    file, path = tmp_path / "mine.toml", str(tmp_path / "mine.db")
+    for cc, edits in (("cubic", ()), ("newreno", ()), ("bbr", (edit,))):
+        body = _FILE
+        for name, value in (*edits, ("START", "0s"), ("DELAY", "20ms")):
+            body = body.replace(name, value)
+        file.write_text(body)
+        assert invoke(["run", str(file), "--cc", cc, *more, "--db", path]) == 0
+    assert invoke(["compare", "cubic", "newreno", "--db", path]) == 0
+    capsys.readouterr()
+    assert invoke(["compare", "cubic", "bbr", "--db", path]) == 2
+    name, value = edit[0].lower(), edit[1]
+    there = {"start": "0s", "delay": "20ms"}[name]
+    said = capsys.readouterr().err
+    assert f"TcpCubic has mine rate=5Mbps{' jitter=10ms' * bool(more)} {name}={there};" in said
+    assert f"TcpBbr has mine rate=5Mbps{' jitter=10ms' * bool(more)} {name}={value}" in said
+
+
+def test_an_edited_trace_makes_other_points(tmp_path: Path) -> None:
+    trace, path = tmp_path / "mine.csv", str(tmp_path / "mine.db")
+    line = ["run", "replay_rate_trace", "--trace-file", str(trace), "--stop-time", "1s"]
+    for cc, rate in (("cubic", 8), ("newreno", 2)):
+        trace.write_text(f"time_s,rate_mbps\n0,4\n0.5,{rate}\n")
+        assert invoke([*line, "--cc", cc, "--db", path]) == 0
+    assert invoke(["compare", "cubic", "newreno", "--db", path]) == 2
+    assert invoke([*line, "--cc", "cubic", "--db", path]) == 0
+    assert invoke(["compare", "cubic", "newreno", "--db", path]) == 0
+
+
+def test_jitter_that_reaches_the_end_of_the_run_makes_no_other_points(tmp_path: Path) -> None:
+    """A start there is as early as that of any flow that begins so late."""
+    file, path = tmp_path / "mine.toml", str(tmp_path / "mine.db")
+    file.write_text(_FILE.replace("START", "990ms").replace("DELAY", "20ms"))
+    line = ["run", str(file), "--cc", "cubic", "--jitter", "20ms", "--seed", "1..4", "--db", path]
+    assert invoke(line) == 0
+    (cell,) = cells.read([path])
+    assert sorted(cell.metrics) == [1, 2, 3, 4]
+
+
+def test_points_with_and_without_jitter_differ_in_jitter_only(tmp_path: Path) -> None:
+    file, path = tmp_path / "mine.toml", str(tmp_path / "mine.db")
+    file.write_text(_FILE.replace("START", "100ms").replace("DELAY", "20ms"))
+    for more in ([], ["--jitter", "20ms", "--seed", "1,2"]):
+        assert invoke(["run", str(file), "--cc", "cubic", *more, "--db", path]) == 0
+    assert [cell.point.told for cell in cells.read([path])] == [(), ()]

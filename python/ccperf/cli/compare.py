@@ -13,7 +13,7 @@ from ccperf.cli.parameter import Parameter
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
     from ccperf.evidence.chosen import Algorithms
-    from ccperf.evidence.compare import Over
+    from ccperf.evidence.compare import Comparison, Over
 
 
 def command(
@@ -154,13 +154,22 @@ def command(
     if not (gates or comparison.rows or comparison.lacking or comparison.never):
         if comparison.cells:
             raise UsageError("--metric", f"no run of these has {', '.join(asked)}")
-        raise UsageError("items", f"{', '.join(sides)} have no point and seed in common")
+        message = f"{', '.join(sides)} have no point and seed in common{_apart(comparison)}"
+        raise UsageError("items", message)
     judgement = None
     if gates:
         there = (each for side in sides.values() for cell in side for each in cell.metrics.values())
         judgement = gate.judge(gates, comparison, {name for values in there for name in values})
     print_comparison(comparison, format, judgement, over_grids=over_grids)
     return 1 if judgement and judgement.failed else 0
+
+
+def _apart(comparison: Comparison) -> str:
+    """Return where two sides are instead: the first point that only one of them has."""
+    side = comparison.sides[0]
+    alone = ((comparison.base, comparison.missing[side]), (side, comparison.beyond[side]))
+    said = [f"{who} has {points[0]}" for who, points in alone if points]
+    return f": {'; '.join(said)}" if len(said) == 2 else ""
 
 
 def _backend(item: str) -> str:

@@ -10,11 +10,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ccperf import _native
 from ccperf.algorithms import roles
 from ccperf.base import expression
 from ccperf.evidence.versions import algorithm, digests, versioned
 from ccperf.experiments.catalogue import NAMED
-from ccperf.experiments.catalogue.experiment import JITTER, PROFILE
+from ccperf.experiments.catalogue.experiment import JITTER, PROFILE, jitters
 from ccperf.scenario.canonical import canonical_json
 from ccperf.scenario.chance import draws, surely_draws
 from ccperf.scenario.differences import told_apart
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
     from ccperf.store import RunRow
 
-#: What a flow's entry in a scenario says of its algorithm, and what a seed may draw.
-_NOT_OF_THE_POINT = {"cc", "start", "stop", "receiver_stop"}
+#: What a seed may draw of a flow's entry in a scenario, where the experiment draws starts.
+_OF_DRAWN_STARTS = {"start", "stop", "receiver_stop"}
 #: What else it may draw where the experiment says that it draws flows; PIAS is of a scheduler.
 _OF_DRAWN_FLOWS = {"source", "destination", "source_port", "destination_port", "dscp", "pias"}
 #: What runs may have among their labels though no experiment declares it, and what stands for it in
@@ -291,7 +292,9 @@ def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     """Return a hash of what all algorithms and seeds of a point have in common.
 
     An experiment may draw from the seed what links change to (a walk, a handover), but not when;
-    and how much flows send, and between whom, if it declares that (`draws_flows`). If the algorithm
+    when flows start; and how much flows send, and between whom, if it declares that
+    (`draws_flows`). What is in a file, a trace or a scenario of the user's, nobody draws: an edited
+    file makes other points. Jitter is taken off the starts that it has moved. If the algorithm
     under test is no flow's congestion control, it is a load balancer, where a seed may draw which
     links are slow but not how many, or a queue discipline: that of some ports, whose neighbours
     have the same. What an experiment gives hosts against a balancer's reordering is part of the
@@ -310,24 +313,27 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
     common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}
     links = common["links"]
     if row.experiment:
-        common["flows"] = [
-            {key: value for key, value in flow.items() if key not in _NOT_OF_THE_POINT}
-            for flow in scenario["flows"]
-        ]
         experiment = NAMED.get(row.experiment)
+        draws_more = experiment is not None and experiment.draws_more is not False
+        if draws_more or (experiment is not None and experiment.draws_starts):
+            flows = _without(scenario["flows"], *_OF_DRAWN_STARTS)
+        else:
+            flows = [*_as_written(scenario, row)]
+        common["flows"] = _without(flows, "cc")
         if experiment is not None and experiment.draws_flows:
             common["flows"] = [_as_drawn(flow) for flow in common["flows"]]
             named = ("flows", "links")
             common["recording"] = {
                 key: value for key, value in scenario["recording"].items() if key not in named
             }
-        moving = {change["link"] for change in scenario["changes"] if change["delay"]}
-        # Where a delay moves, the first one is drawn as the others are.
-        links = [{**one, "delay": ""} if one["name"] in moving else one for one in links]
-        links = [{**link, "schedules": _times(link)} for link in links]
-        common["changes"] = [
-            {**change, "delay": change["delay"] is not None} for change in scenario["changes"]
-        ]
+        if draws_more:
+            moving = {change["link"] for change in scenario["changes"] if change["delay"]}
+            # Where a delay moves, the first one is drawn as the others are.
+            links = [{**one, "delay": ""} if one["name"] in moving else one for one in links]
+            links = [{**link, "schedules": _times(link)} for link in links]
+            common["changes"] = [
+                {**change, "delay": change["delay"] is not None} for change in scenario["changes"]
+            ]
     else:
         common["mix"] = _mix(scenario["flows"])
         common["flows"] = [
@@ -347,6 +353,23 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
         links = _without(links, "forward", "reverse")
     common["links"] = links
     return common
+
+
+def _as_written(scenario: Mapping[str, Any], row: RunRow) -> Iterator[dict[str, Any]]:
+    """Yield the flows with the starts that they have without the jitter of the run.
+
+    None for one that it may move to the end of the run, from where nobody finds back. That a flow
+    stops with the run is no setting of its own.
+    """
+    flows, end = scenario["flows"], scenario["stop_time"]
+    jitter = row.parameters.get(JITTER)
+    longest = 0 if jitter is None else _native.parse_time(str(jitter))
+    latest = _native.parse_time(end) - 1
+    for flow, later in zip(flows, jitters(longest, row.seed, len(flows)), strict=True):
+        time = _native.parse_time(flow["start"])
+        is_sure = time - later + longest < latest
+        start = _native.format_time(time - later) if is_sure else None
+        yield {**flow, "start": start, "stop": None if flow["stop"] == end else flow["stop"]}
 
 
 def _as_drawn(flow: Mapping[str, Any]) -> dict[str, Any]:

@@ -403,11 +403,17 @@ def _later(scenario: Scenario, jitter: str, seed: int) -> list[str]:
 
     Their ends stay where they are.
     """
-    rng = random.Random(f"{seed}/jitter")
-    longest = _native.parse_time(jitter)
     latest = _native.parse_time(scenario.stop_time) - 1
-    starts = (_native.parse_time(flow.start) + rng.randint(0, longest) for flow in scenario.flows)
+    by = jitters(_native.parse_time(jitter), seed, len(scenario.flows))
+    plain = (_native.parse_time(flow.start) for flow in scenario.flows)
+    starts = (start + later for start, later in zip(plain, by, strict=True))
     return [_native.format_time(min(start, latest)) for start in starts]
+
+
+def jitters(longest_ns: int, seed: int, count: int) -> list[int]:
+    """By how many ns a seed moves the starts of so many flows, each by at most `longest_ns`."""
+    rng = random.Random(f"{seed}/jitter")
+    return [rng.randint(0, longest_ns) for _ in range(count)]
 
 
 def _time(name: str, given: object) -> str:
