@@ -308,6 +308,27 @@ def test_fairness_while_one_of_two_flows_is_absent() -> None:
     assert metrics["mean_agg_utility_pf_l4"] == pytest.approx(1.5 * math.log(16))
 
 
+def test_what_a_flow_measured_last_does_not_count_once_it_has_ended() -> None:
+    """Else 200 ms would count for the 12 s in which nothing is measured."""
+    # 100 ms for the first second, then 200 ms; it ends after 3 s of 15.
+    rtt = np.where(np.arange(500) * INTERVAL_NS <= 10**9, 100_000_000, 200_000_000)
+    living = {"srtt_ns": rtt, "idt_ewma_ns": rtt, "one_way_delay_ns": rtt}
+    metrics = flow(Dumbbell(samples=living, counters={"completion_ns": [3e9]}))
+    mean = (33 * 100 + 67 * 200) / 100
+    assert metrics["mean_srtt_l4"] == pytest.approx(mean)
+    assert metrics["mean_est_qdelay_l4"] == pytest.approx(mean - 15)
+    assert metrics["mean_idt_ewma_l4"] == pytest.approx(mean)
+    assert metrics["mean_one_way_delay_l7"] == pytest.approx(mean)
+    assert metrics["p50_srtt_l4"] == 200
+    assert "steady_mean_srtt_l4" not in metrics
+
+
+def test_a_flow_that_ends_within_its_first_interval_has_its_round_trip() -> None:
+    samples = {"srtt_ns": 20_000_000}
+    metrics = flow(Dumbbell(samples=samples, counters={"completion_ns": [25e6]}))
+    assert metrics["mean_srtt_l4"] == metrics["p99_srtt_l4"] == 20
+
+
 def test_a_finished_transfer_ends_at_its_completion() -> None:
     dumbbell = Dumbbell(
         flows=3,

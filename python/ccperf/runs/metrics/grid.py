@@ -23,7 +23,9 @@ SAMPLING = (
     "stop time of the run. A state at t_k is the value after the last change at or before t_k; a "
     "rate at t_k is the bytes counted in (t_(k-1), t_k] x 8 / interval, rounded down to whole "
     "bit/s. Means and sample standard deviations (ddof = 1) run over k = 1 ... n-1: over the whole "
-    "run, also for a flow that starts later or ends earlier, and over those values that exist."
+    "run, also for a flow that starts later or ends earlier, and over those values that exist. "
+    "Round-trip times, delays and gaps between departures exist from a flow's first measurement to "
+    "its end."
 )
 
 _SECOND_NS = 1_000_000_000

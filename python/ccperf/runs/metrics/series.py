@@ -309,8 +309,9 @@ class FlowSeries:
 
     @cached_property
     def srtt(self) -> Floats:
-        """TCP's smoothed RTT, rounded to whole us, in ms; NaN before the first measurement."""
-        return np.floor(self._samples.state("srtt_ns") / 1e3 + 0.5) / 1e3
+        """TCP's smoothed RTT, rounded to whole us, in ms; NaN before the first measurement, and
+        once the flow has ended."""
+        return self._while_living(np.floor(self._samples.state("srtt_ns") / 1e3 + 0.5) / 1e3)
 
     @cached_property
     def est_qdelay(self) -> Floats:
@@ -344,13 +345,22 @@ class FlowSeries:
 
     @cached_property
     def idt_ewma(self) -> Floats:
-        """EWMA of the gaps between data segments emitted, in ms; NaN before the second."""
-        return self._samples.state("idt_ewma_ns") / 1e6
+        """EWMA of the gaps between data segments emitted, in ms; NaN before the second, and once
+        the flow has ended."""
+        return self._while_living(self._samples.state("idt_ewma_ns") / 1e6)
 
     @cached_property
     def one_way_delay_l7(self) -> Floats:
-        """Delay of the application packet read last, in ms; NaN before the first."""
-        return self._samples.state("one_way_delay_ns") / 1e6
+        """Delay of the application packet read last, in ms; NaN before the first, and once the
+        flow has ended."""
+        return self._while_living(self._samples.state("one_way_delay_ns") / 1e6)
+
+    def _while_living(self, values: Floats) -> Floats:
+        """Return what a flow has measured, with NaN once it has ended.
+
+        What was last would count until the end of the run, over which nothing is measured.
+        """
+        return values if self.is_living.all() else np.where(self.is_living, values, np.nan)
 
     @cached_property
     def utility_pf(self) -> Floats:
