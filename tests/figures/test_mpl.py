@@ -242,3 +242,21 @@ def test_what_the_legend_has_dashed_is_drawn_dashed(flows: int) -> None:
     windows = sum(series.is_dashed for series in described.panels[0].series)
     assert windows == flows
     assert len(dashed) == windows
+
+
+@pytest.mark.parametrize(("width", "height"), [(3.4, 1.3), (1.8, 2.5), (3.4, None)])
+def test_labels_of_axes_stay_within_the_figure(width: float, height: float | None) -> None:
+    """A long one is broken into lines, which the user cannot see to be cut until it is printed."""
+    x = Axis("a point of which the label says flows=2 buffer=1bdp qdisc=FifoQueueDisc")
+    y = Axis("Smoothed RTT of all flows, over that of TcpNewReno", "ms")
+    series = Series(np.arange(3.0), np.arange(3.0), "line", "subject", 0)
+    figure = Figure("one", "One", "One.", (Panel(x, y, (series,)),), (Subject("flow_1"),))
+    with mpl.settings():
+        canvas = mpl.draw(figure, width, height)
+        (axes,) = canvas.axes
+        for label in (axes.xaxis.label, axes.yaxis.label):
+            box = label.get_window_extent()
+            assert 0 <= box.x0 < box.x1 <= canvas.bbox.width
+            assert 0 <= box.y0 < box.y1 <= canvas.bbox.height
+        words = axes.get_xlabel().split() + axes.get_ylabel().split()
+        assert words == f"{x.title} {y.title}".split()

@@ -38,12 +38,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
     from ccperf.present.figures.figure import Figure, Floats, Line, Panel, Role, Series, Shape
 
 COLOUR_BAR = 0.4
 LEGEND_ROW = 0.155
 FONT_SIZE = 7.0
+#: A figure is laid out anew at most so many times for labels that are broken into lines.
+_FITTINGS = 4
 
 #: A series is thinned to this many columns of pixels: 400 dpi over the width.
 PIXEL_COLUMNS = 1360
@@ -231,8 +234,41 @@ def draw(figure: Figure, width: float = COLUMN, height: float | None = None) -> 
         canvas.supxlabel("\n".join(notes), x=0.02, ha="left", fontsize=size, linespacing=1.25)
     # Laid out once, not again for each format.
     canvas.draw_without_rendering()
+    for _ in range(_FITTINGS):
+        if not _fit_labels(canvas, dict(zip(all_axes, figure.panels, strict=True))):
+            break
+        canvas.draw_without_rendering()
     canvas.set_layout_engine("none")
     return canvas
+
+
+def _fit_labels(canvas: Canvas, panels: Mapping[Axes, Panel]) -> bool:
+    """Break the labels of axes that are longer than their room, and say whether any was.
+
+    They stand at the middle of their axis, and may reach to the edge of the figure, or of their
+    panel where others are beside it. A label of more lines leaves its axis less room, and moves it.
+    """
+    are_broken = False
+    for axes, panel in panels.items():
+        place = axes.get_window_extent()
+        for label, titles, (low, high), end in (
+            (axes.xaxis.label, panel.x.lines, place.intervalx, canvas.bbox.width),
+            (axes.yaxis.label, (panel.y.title,), place.intervaly, canvas.bbox.height),
+        ):
+            room = high - low if len(panels) > 1 else min(low + high, 2 * end - low - high)
+            letters = max(map(len, label.get_text().split("\n")))
+            while letters > 1 and _length(label) > room:
+                letters -= 1
+                lines = (textwrap.wrap(text, letters, break_long_words=False) for text in titles)
+                label.set_text("\n".join(line for of in lines for line in of))
+                are_broken = True
+    return are_broken
+
+
+def _length(label: Text) -> float:
+    """How much of its axis a label takes, in pixels."""
+    extent = label.get_window_extent()
+    return float(extent.height if label.get_rotation() else extent.width)
 
 
 def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
