@@ -652,3 +652,35 @@ def test_points_with_and_without_jitter_differ_in_jitter_only(tmp_path: Path) ->
     for more in ([], ["--jitter", "20ms", "--seed", "1,2"]):
         assert invoke(["run", str(file), "--cc", "cubic", *more, "--db", path]) == 0
     assert [cell.point.told for cell in cells.read([path])] == [(), ()]
+
+
+def test_algorithms_are_compared_with_other_settings(tmp_path: Path) -> None:
+    """Those of `--what-if` belong to no experiment any more, but to the same point."""
+    path = str(tmp_path / "runs.db")
+    line = ["run", "aqm", "--cc", "cubic,newreno", "--k", "1", "--qdisc", "codel", "--db", path]
+    for rtt in ("30ms", "60ms"):
+        assert invoke([*line, "--stop-time", "1s", "--what-if", f"rtt={rtt}"]) == 0
+    rows = compare(cells.by_algorithm(cells.read([path])), [METRIC], each=True).rows
+    assert [(row.experiment, row.side) for row in rows] == [
+        ("aqm k=1 qdisc=CoDelQueueDisc, what if rtt=30ms", "TcpNewReno"),
+        ("aqm k=1 qdisc=CoDelQueueDisc, what if rtt=60ms", "TcpNewReno"),
+    ]
+
+
+def test_an_interval_beside_a_missing_star_is_explained() -> None:
+    """At one point alone the difference is shown; of twenty it may be chance."""
+
+    def said(points: int) -> str:
+        base = [cell("a", [10.0, 10.4, 9.7, 10.2], k) for k in range(points)]
+        other = [cell("b", [10.1, 10.3, 9.8, 10.1], k) for k in range(1, points)]
+        return text.text(
+            compared(base, [cell("b", [11.0, 11.9, 10.5, 11.6], 0), *other], each=True)
+        )
+
+    words = "stars are corrected for the number of points"
+    (row,) = compared(
+        [cell("a", [10.0, 10.4, 9.7, 10.2])], [cell("b", [11.0, 11.9, 10.5, 11.6])]
+    ).rows
+    assert 0.05 / 20 < (row.differences[0].p or 0) < 0.05
+    assert words not in said(1)
+    assert words in said(20)

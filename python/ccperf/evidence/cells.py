@@ -285,7 +285,16 @@ def _point(row: RunRow, settings: str) -> Point:
     # Of users' code that is not under test each version makes another point.
     _, others = digests(row)
     settings = "/".join((settings, *others))
-    return Point(row.experiment or row.label or "scenario", parameters, settings)
+    return Point(row.experiment or _label(row) or "scenario", parameters, settings)
+
+
+def _label(row: RunRow) -> str:
+    """Return the label of a run of no experiment, without the algorithm under test.
+
+    With other settings (`--what-if`) a run of an experiment has a label that says which, and both
+    algorithms and points of what it was made from.
+    """
+    return (row.label or "").replace(f" {roles.LABELS[roles.UNDER_TEST]}={algorithm(row)}", "", 1)
 
 
 def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:

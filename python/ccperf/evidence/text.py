@@ -77,6 +77,11 @@ def remarks(
             " the largest; shown: at how many points it is exact, or more than chance (5 % for each"
             f" metric and side, Holm's correction); {_EACH[place]} shows every point"
         )
+    if any(map(_looks_shown, rows)):
+        remarks.append(
+            "stars are corrected for the number of points (Holm), intervals are not: one without a"
+            " star may leave out equality by chance"
+        )
     if comparison.pooled:
         settings = comparison.pooled.items()
         some = ", ".join(f"{name} ({_first(values, ', ')})" for name, values in settings)
@@ -122,6 +127,15 @@ def remarks(
             )
     remarks += _unpaired(comparison)
     return remarks
+
+
+def _looks_shown(row: Row) -> bool:
+    """Whether a row's interval leaves out equality, which its star does not."""
+    (first, *others) = row.differences
+    if others or first.is_shown or first.interval is None:
+        return False
+    low, high = first.interval
+    return not low <= 0 <= high
 
 
 def _unpaired(comparison: Comparison) -> list[str]:
