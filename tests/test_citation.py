@@ -127,7 +127,7 @@ def test_the_paragraph_names_what_the_run_depends_on_and_cites_what_it_used() ->
         run.id,
         __version__,
         "32Mbps",
-        "aqm",
+        "aqm (algorithm under test = TcpBbr, ",
         "seeds (1 to 3)",
         r"TcpBbr~\cite{bbr}",
         r"FqCoDelQueueDisc~\cite{RFC8290}",

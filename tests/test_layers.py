@@ -155,8 +155,9 @@ runs.backends          : _native algorithms algorithms.registry algorithms.relea
 runs.result            : _native algorithms.user_code base.libraries base.wording errors
                          present.figures present.notebook runs.backends runs.diagnoses runs.metrics
                          runs.sources scenario.canonical
-present.citation       : algorithms.registry algorithms.releases base.expression base.prose
-                         base.wording data experiments.catalogue runs.backends scenario.profiles
+present.citation       : algorithms.registry algorithms.releases algorithms.roles base.expression
+                         base.prose base.wording data experiments.catalogue runs.backends
+                         scenario.profiles
 evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.columns base.expression base.libraries base.outputs base.wording
                          errors experiments.catalogue experiments.grid present.figures
@@ -165,9 +166,9 @@ evidence               : _native algorithms.registry algorithms.roles algorithms
 present.exporters      : _native algorithms.roles base.outputs errors runs.backends
                          runs.flow_monitor runs.metrics runs.result scenario scenario.canonical
                          store
-store                  : _native algorithms.roles algorithms.user_code base.outputs base.wording
-                         errors runs.consistency runs.metrics runs.parquet runs.recording
-                         runs.result scenario scenario.canonical
+store                  : _native algorithms.registry algorithms.roles algorithms.user_code
+                         base.outputs base.wording errors runs.consistency runs.metrics
+                         runs.parquet runs.recording runs.result scenario scenario.canonical
 experiments.what_if    : _native base.expression errors experiments.grid experiments.topologies
                          scenario
 campaign               : _native algorithms.roles algorithms.user_code base.consoles

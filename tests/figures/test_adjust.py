@@ -6,6 +6,7 @@ import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,6 +47,12 @@ def test_a_bin_has_each_interval_s_exact_share() -> None:
     (series,) = panel.series
     assert series.x.tolist() == pytest.approx([0.25, 0.5])
     assert series.y.tolist() == pytest.approx([(1 + 2 + 3 / 2) / 2.5, (3 / 2 + 4 + 5) / 2.5])
+
+
+def test_a_bin_without_a_unit_says_which_to_write() -> None:
+    wrong: Any = 0.2
+    with pytest.raises(UsageError, match=r'bin: `0\.2` has no unit; write "0\.2s" for seconds'):
+        adjusted(figure_of([1, 2, 3]), bin=wrong)
 
 
 def test_bins_keep_the_mean_and_end_with_the_run() -> None:

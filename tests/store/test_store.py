@@ -146,6 +146,8 @@ def test_runs_are_filtered(path: Path) -> None:
         assert len(store.runs(parameters={"k": "2"})) == 2
         assert store.runs(parameters={"k": "3"}) == []
         assert len(store.runs(cc="TcpNewReno", backend="scripted")) == 3
+        # By Linux's name as by ns-3's.
+        assert len(store.runs(cc="newreno")) == 3
         assert store.runs(cc="TcpCubic") == []
         assert store.runs()[2].experiment is None
         assert store.runs()[2].title == "small"

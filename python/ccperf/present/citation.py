@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ccperf import data
-from ccperf.algorithms import registry, releases
+from ccperf.algorithms import registry, releases, roles
 from ccperf.base import expression, prose
 from ccperf.base.wording import counted
 from ccperf.experiments import catalogue
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ccperf.algorithms.registry import Kind
     from ccperf.runs.result import Result
 
+#: What labels of a point are called in a text that explains none.
+_LABELS = {roles.LABELS[roles.UNDER_TEST]: "algorithm under test"}
 #: Entries of algorithms whose source is no RFC; RFCs are found in what the registry says.
 _SOURCES = {
     "TcpVegas": "vegas",
@@ -129,7 +131,8 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         rf" \texttt{{{made.engine_hash[:12]}}}), {simulator}."
     ]
     if result.experiment:
-        point = ", ".join(f"{_latex(k)} = {_latex(str(v))}" for k, v in result.parameters.items())
+        labels = {_LABELS.get(name, name): value for name, value in result.parameters.items()}
+        point = ", ".join(f"{_latex(k)} = {_latex(str(v))}" for k, v in labels.items())
         papers = of_experiment(result.experiment)
         used.update(dict.fromkeys(papers))
         after = rf" after~\cite{{{','.join(papers)}}}" if papers else ""

@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ccperf.algorithms import roles
+from ccperf.algorithms import registry, roles
 from ccperf.algorithms.user_code.names import as_stored, without_paths
 from ccperf.base.outputs import experiment_name
 from ccperf.errors import CcperfError, UnknownKey, UsageError
@@ -199,10 +199,12 @@ class Store:
     ) -> list[RunRow]:
         """Return the runs that fit all the filters given, in the order in which they finished.
 
-        `cc` is the class name of any flow's congestion control, `under_test` and `against` are
-        those in these roles; `parameters` may be some of the point's.  A run that serves several
-        points has a row for each.
+        `cc` is any flow's congestion control, `under_test` and `against` are those in these roles,
+        by ns-3's name or Linux's; `parameters` may be some of the point's.  A run that serves
+        several points has a row for each.
         """
+        cc, against = (name and _stored("cc", name) for name in (cc, against))
+        under_test = under_test and _stored("routing", _stored("qdisc", _stored("cc", under_test)))
         columns = ", ".join(f"run.{name}" for name in (*checksums.RUN, "checksum"))
         # Written so that the run is looked up, not looked for.
         of_run = "run.id = ?1" if run_id is not None else "?1 IS NULL"
@@ -544,3 +546,11 @@ def _scenario(stored: dict[str, Any]) -> Scenario:
 
     with as_stored():
         return Scenario.model_validate(stored)
+
+
+def _stored(kind: registry.Kind, name: str) -> str:
+    """Return what an algorithm is called in the file; another's name stays."""
+    try:
+        return registry.resolve(kind, name)
+    except ValueError:
+        return name

@@ -44,9 +44,11 @@ def adjusted(
 
 
 def _seconds(text: str) -> float:
+    if not isinstance(text, str):  # of a caller who has no types
+        raise UsageError("bin", f'`{text}` has no unit; write "{text}s" for seconds')
     try:
         time = _native.parse_time(text)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise UsageError("bin", str(error)) from None
     if time == 0:
         raise UsageError("bin", f"`{text}` must be above 0")
