@@ -684,3 +684,63 @@ def test_an_interval_beside_a_missing_star_is_explained() -> None:
     assert 0.05 / 20 < (row.differences[0].p or 0) < 0.05
     assert words not in said(1)
     assert words in said(20)
+
+
+_MEETING = """
+stop_time = "1s"
+
+[parameters]
+rate = ["5Mbps"]
+
+[dumbbell]
+rate = "$rate"
+qlen = "20p"
+rtts = ["20ms", "20ms"]
+cc = ["$cc", "OTHER"]
+"""
+
+
+def test_an_algorithm_of_a_file_that_is_not_under_test_is_part_of_the_point(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Against NewReno and against BBR are two questions, whatever the file is called."""
+    file, path = tmp_path / "mine.toml", str(tmp_path / "mine.db")
+    for cc, other in (("cubic", "newreno"), ("newreno", "newreno"), ("westwood", "bbr")):
+        file.write_text(_MEETING.replace("OTHER", other))
+        assert invoke(["run", str(file), "--cc", cc, "--db", path]) == 0
+    assert invoke(["compare", "cubic", "newreno", "--db", path]) == 0
+    capsys.readouterr()
+    assert invoke(["compare", "cubic", "westwood", "--db", path]) == 2
+    said = capsys.readouterr().err
+    assert "TcpCubic has mine rate=5Mbps beside=TcpNewReno;" in said
+    assert "TcpWestwoodPlus has mine rate=5Mbps beside=TcpBbr" in said
+
+
+def test_algorithms_of_a_file_s_workloads_are_compared(tmp_path: Path) -> None:
+    file, path = tmp_path / "mine.toml", tmp_path / "mine.db"
+    file.write_text(
+        """
+        stop_time = "5ms"
+
+        [parameters]
+        load = [0.2]
+
+        [star]
+        hosts = 4
+
+        [[stacks]]
+        name = "dc"
+        profile = "datacentre"
+        cc = "$cc"
+
+        [[workloads]]
+        name = "web"
+        stack = "dc"
+        sizes = { type = "Constant", bytes = "20kB" }
+        arrivals = { type = "Poisson", load = "$load", until = "2ms" }
+        """
+    )
+    line = ["run", str(file), "--cc", "dctcp,cubic", "--seed", "1,2", "--db", str(path)]
+    assert invoke(line) == 0
+    (row,) = compare(cells.by_algorithm(cells.read([path])), ["mean_fct_l4"]).rows
+    assert (row.side, row.seeds) == ("TcpCubic", 2)

@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import compress, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +91,10 @@ class Record:
     draws: bool
     #: Whether that is known: of users' code nobody knows.
     surely_draws: bool
+    #: The congestion control of each flow and stack in an experiment of the user's own.
+    senders: tuple[str, ...] = ()
+    #: Those of them that are not under test, as far as its runs with several algorithms tell.
+    beside: str = ""
 
 
 @dataclass
@@ -153,13 +157,13 @@ def read(databases: Iterable[str | Path]) -> list[Cell]:
 
 def gather(records: Iterable[Record]) -> list[Cell]:
     """Return the cells of runs, in their order; each run counts once at each of its points."""
-    records = list(records)
+    records = _beside_each_other(list(records))
     names = versioned([record.row for record in records])
     cells: dict[tuple[Point, str, str, str], Cell] = {}
     seen: set[tuple[str, str]] = set()
     for record, name in zip(records, names, strict=True):
         row = record.row
-        point = _point(row, record.settings)
+        point = _point(row, "/".join(filter(None, (record.settings, record.beside))))
         if (row.id, point.text) in seen:
             continue
         seen.add((row.id, point.text))
@@ -169,6 +173,34 @@ def gather(records: Iterable[Record]) -> list[Cell]:
         cell.runs[row.seed] = row.id
         cell.records[row.seed] = record
     return _told_apart([_by_seed(cell) for cell in cells.values()])
+
+
+def _beside_each_other(records: list[Record]) -> list[Record]:
+    """Return records that say which congestion controls are not under test.
+
+    A file may write `$cc` for some flows and an algorithm for others, and its runs do not say which
+    is which: those are under test that are the algorithm under test in all runs of a point.
+    """
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for place, record in enumerate(records):
+        if record.senders:
+            point = tuple(roles.parameters(record.row.parameters).items())
+            alike[record.row.experiment, point, record.settings].append(place)
+    for places in alike.values():
+        tested = [
+            [
+                expression.cut(sender)[0] == expression.cut(algorithm(records[place].row))[0]
+                for sender in records[place].senders
+            ]
+            for place in places
+        ]
+        are_beside = [not all(each) for each in zip(*tested, strict=True)]
+        for place in places:
+            found = compress(records[place].senders, are_beside)
+            words = (f"{len([*of])}*{name}" for name, of in groupby(found))
+            beside = "+".join(word.removeprefix("1*") for word in words)
+            records[place] = replace(records[place], beside=beside)
+    return records
 
 
 def _by_seed(cell: Cell) -> Cell:
@@ -208,7 +240,7 @@ def _told_apart(cells: list[Cell]) -> list[Cell]:
                 path = record.database
                 if path not in stores:
                     stores[path] = stack.enter_context(Store(path, "r"))
-                found.append(_described(stores[path].scenario(record.row.id), record.row))
+                found.append(_described(stores[path].scenario(record.row.id), record))
             for settings, fields in zip(several, told_apart(found), strict=True):
                 said[place, settings] = fields
     points = [cell.point for cell in cells]
@@ -240,7 +272,24 @@ def record(
     stop_time = str(scenario["stop_time"])
     is_sure = surely_draws(scenario) or _is_drawn(row)
     is_drawn = is_sure or draws(scenario)
-    return Record(row, database, _settings(scenario, row), stop_time, metrics, is_drawn, is_sure)
+    settings = _settings(scenario, row)
+    senders = tuple(map(_sender, _senders(scenario))) if _is_own(row) else ()
+    return Record(row, database, settings, stop_time, metrics, is_drawn, is_sure, senders)
+
+
+def _is_own(row: RunRow) -> bool:
+    """Whether a run is one of an experiment in a file of the user's."""
+    return bool(row.experiment) and row.experiment not in NAMED
+
+
+def _senders(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what has a congestion control, or could have one."""
+    return [*scenario["flows"], *scenario.get("stacks", ())]
+
+
+def _sender(of: Mapping[str, Any]) -> str:
+    cc = of.get("cc")
+    return expression.write(cc["type"], cc["attributes"]) if cc else ""
 
 
 def _is_drawn(row: RunRow) -> bool:
@@ -312,10 +361,11 @@ def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     return hashlib.sha256(canonical_json(_common(scenario, row)).encode()).hexdigest()[:16]
 
 
-def _described(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
+def _described(scenario: Mapping[str, Any], record: Record) -> dict[str, Any]:
     """Return what a point's settings are made of."""
-    _, others = digests(row)
-    return {**_common(scenario, row), "code": " ".join(others)}
+    _, others = digests(record.row)
+    more = {"code": " ".join(others), "beside": record.beside}
+    return {**_common(scenario, record.row), **more}
 
 
 def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
@@ -329,6 +379,8 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
         else:
             flows = [*_as_written(scenario, row)]
         common["flows"] = _without(flows, "cc")
+        if _is_own(row):
+            common["stacks"] = _without(scenario.get("stacks", ()), "cc")
         if experiment is not None and experiment.draws_flows:
             common["flows"] = [_as_drawn(flow) for flow in common["flows"]]
             named = ("flows", "links")
@@ -349,8 +401,7 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
             {**flow, "cc": flow["cc"]["attributes"] if flow.get("cc") else {}}
             for flow in scenario["flows"]
         ]
-    ways = (*scenario["flows"], *scenario.get("stacks", ()))
-    used = {way["cc"]["type"] for way in ways if way.get("cc")}
+    used = {way["cc"]["type"] for way in _senders(scenario) if way.get("cc")}
     under_test = [expression.cut(name)[0] for name in expression.split(algorithm(row))]
     if common.get("routing", {}).get("type") == under_test[0]:
         del common["routing"]

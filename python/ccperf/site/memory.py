@@ -219,7 +219,7 @@ def _written(records: list[Record]) -> list[Any]:
     others = {name: v for name, v in records[0].metrics.items() if name not in _KNOWN}
     rows = [
         [
-            *(each.settings, each.stop_time, each.draws, each.surely_draws),
+            *(each.settings, each.stop_time, each.draws, each.surely_draws, each.senders),
             {**asdict(each.row), "cc": list(each.row.cc)},
         ]
         for each in records
@@ -238,10 +238,11 @@ def _read(written: list[Any], blob: bytes, database: Path) -> Iterator[Record]:
     metrics = {name: v for name, v in zip(_NAMES, values, strict=True) if v == v}
     others, *rows = written
     metrics.update(others)
-    for settings, stop_time, is_drawn, is_sure, row in rows:
+    for settings, stop_time, is_drawn, is_sure, senders, row in rows:
         row["provenance"] = Provenance(**row["provenance"])
         row["cc"] = tuple(row["cc"])
-        yield Record(RunRow(**row), database, settings, stop_time, metrics, is_drawn, is_sure)
+        made = RunRow(**row), database, settings, stop_time, metrics, is_drawn, is_sure
+        yield Record(*made, tuple(senders))
 
 
 #: What is in most rows, so that it takes no room in each.
