@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import ccperf
 from ccperf import __version__
 from ccperf.algorithms import registry
 from ccperf.cli.app import invoke
@@ -190,3 +191,14 @@ def test_show_has_the_papers(words: list[str], capsys: pytest.CaptureFixture[str
     shown = capsys.readouterr().out
     assert bibliography()["ecnsharp"] in shown
     assert (bibliography()["hermes"] in shown) == (words == ["leaf_spine"])
+
+
+def test_a_link_that_changes_is_said_to() -> None:
+    """A trace begins with its first rate, and what the link has been made with never holds."""
+    trace = ccperf.run("replay_rate_trace", cc="cubic", trace_file="lte-like.csv", stop_time="3s")
+    (link,) = (each for each in trace.scenario.links if each.name == "btl")
+    said = cite(trace).paragraph
+    assert f"btl\\_forward has {link.rate}" not in said
+    assert re.search(r"btl\\_forward has [\d.]+Mbps to [\d.]+Mbps and a one-way delay of", said)
+    walk = ccperf.run("random_walk", cc="cubic", walks="delay", stop_time="3s")
+    assert re.search(r"16Mbps and a one-way delay of [\d.]+ms to [\d.]+ms,", cite(walk).paragraph)

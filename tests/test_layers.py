@@ -129,8 +129,10 @@ scenario.flow_trace    : _native base.wording errors
 runs.metrics           : _native algorithms.registry errors scenario.canonical
 runs.diagnoses         : _native algorithms.registry runs.metrics runs.recording
 runs.sources           : _native runs.metrics
+present.varying        : _native runs.metrics
 present.figures        : _native algorithms.registry algorithms.user_code base.expression
-                         base.libraries base.outputs base.wording errors runs.diagnoses runs.metrics
+                         base.libraries base.outputs base.wording errors present.varying
+                         runs.diagnoses runs.metrics
 present.notebook       : base.libraries errors present.figures
 scenario               : _native algorithms.user_code base.lazy base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
@@ -156,8 +158,8 @@ runs.result            : _native algorithms.user_code base.libraries base.wordin
                          present.figures present.notebook runs.backends runs.diagnoses runs.metrics
                          runs.sources scenario.canonical
 present.citation       : algorithms.registry algorithms.releases algorithms.roles base.expression
-                         base.prose base.wording data experiments.catalogue runs.backends
-                         scenario.profiles
+                         base.prose base.wording data experiments.catalogue present.varying
+                         runs.backends scenario.profiles
 evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.columns base.expression base.libraries base.outputs base.wording
                          errors experiments.catalogue experiments.grid present.figures
@@ -188,8 +190,8 @@ verify                 : _native algorithms.judges algorithms.registry algorithm
 site                   : _native algorithms.registry algorithms.roles base.expression base.outputs
                          base.prose base.wording data errors evidence experiments.catalogue
                          experiments.published experiments.what_if present.citation present.figures
-                         present.reproduce runs.backends runs.diagnoses runs.metrics runs.result
-                         runs.sources store verify
+                         present.reproduce present.varying runs.backends runs.diagnoses
+                         runs.metrics runs.result runs.sources store verify
 api                    : algorithms.roles algorithms.user_code base.columns base.expression
                          base.libraries base.outputs base.wording campaign campaign.plan errors
                          evidence experiments.catalogue experiments.grid present.notebook

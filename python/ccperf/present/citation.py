@@ -12,6 +12,7 @@ from ccperf.algorithms import registry, releases, roles
 from ccperf.base import expression, prose
 from ccperf.base.wording import counted
 from ccperf.experiments import catalogue
+from ccperf.present import varying
 from ccperf.runs import backends
 from ccperf.scenario import profiles
 
@@ -221,11 +222,11 @@ def _software(version: str) -> str:
 def _bottleneck(scenario: Mapping[str, Any], direction: str, named: Any) -> str:
     name, _, side = direction.rpartition("_")
     link = next(link for link in scenario["links"] if link["name"] == name)
-    rate = link[side]["rate"] or link["rate"]
+    rate, delay = varying.rate(scenario, link, side), varying.delay(scenario, link)
     qdisc = link[side]["qdisc"]
     text = (
         f"The bottleneck {_latex(direction)} has {_latex(rate)} and a one-way delay of"
-        f" {_latex(link['delay'])}"
+        f" {_latex(delay)}"
     )
     if qdisc is None:
         return f"{text}, without a queue discipline."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.algorithms import roles
 from ccperf.evidence.summary import summarise
 from ccperf.experiments.catalogue import published_scenarios
+from ccperf.present import varying
 from ccperf.present.figures import topology
 from ccperf.present.reproduce import commands
 from ccperf.runs.diagnoses import RULES, grouped
@@ -407,8 +408,8 @@ def _bottlenecks(scenario: Mapping[str, Any], of_flows: Sequence[str]) -> list[D
             rows.append(
                 Direction(
                     name=name,
-                    rate=direction["rate"] or link["rate"],
-                    delay=link["delay"],
+                    rate=varying.rate(scenario, link, name.rpartition("_")[2]),
+                    delay=varying.delay(scenario, link),
                     qdisc=qdisc["type"],
                     attributes=", ".join(f"{k} = {v}" for k, v in qdisc["attributes"].items()),
                     loss=f"{direction['loss']:g}",

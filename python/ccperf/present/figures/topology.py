@@ -7,8 +7,8 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
-from ccperf import _native
 from ccperf.base.wording import counted
+from ccperf.present import varying
 from ccperf.present.figures import fabric
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ _LEFT, _TOP = 50, 46
 _ABOVE, _BENEATH = -20, 29
 #: Wider drawings cannot be read on a phone as a whole.
 _FITS = 600
-#: Of times, in nanoseconds.
-_UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1))
 #: More nodes than this stand for themselves no longer.
 _MOST = 6
 
@@ -57,10 +55,13 @@ def draw(scenario: Mapping[str, Any], shares: Mapping[str, float] | None = None)
         parts.append(f'<path{kind} d="M{a} {b}L{c} {d}"/>')
         if is_narrow:
             middle = (a + c) // 2, (b + d) // 2
-            side = link[_side(scenario, link)]
-            rate = side["rate"] or link["rate"]
+            way = _side(scenario, link)
+            side = link[way]
+            delay = varying.delay(scenario, link)
+            delay = varying.rounded(delay) if delay == link["delay"] else delay
+            words = f"{varying.rate(scenario, link, way)}, {delay}"
             qdisc = (side["qdisc"] or {}).get("type", "")
-            for text, lower in ((f"{rate}, {_rounded(link['delay'])}", _ABOVE), (qdisc, _BENEATH)):
+            for text, lower in ((words, _ABOVE), (qdisc, _BENEATH)):
                 if text:
                     parts.append(
                         f'<text x="{middle[0]}" y="{middle[1] + lower}">{escape(text)}</text>'
@@ -193,13 +194,6 @@ def _names(link: Mapping[str, Any]) -> set[str]:
 def _side(scenario: Mapping[str, Any], link: Mapping[str, Any]) -> str:
     """Return the direction of a link whose port is under test."""
     return "reverse" if f"{link['name']}_reverse" in _recorded(scenario) else "forward"
-
-
-def _rounded(delay: str) -> str:
-    """Return a delay in its largest unit with three digits, for which there is room."""
-    ns = _native.parse_time(delay)
-    unit, size = next((u, n) for u, n in _UNITS if ns >= n or n == 1)
-    return f"{ns / size:.3g}{unit}"
 
 
 def _folded_by_column(places: Mapping[str, tuple[int, int]], folded: set[str]) -> dict[int, int]:
