@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ccperf
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.metrics import compute
-from ccperf.runs.metrics.capacity import Capacity, capacities
+from ccperf.runs.metrics.capacity import Capacity, capacities, means_within
 from ccperf.scenario import Scenario
 
 
@@ -130,3 +131,21 @@ def test_no_bottleneck_is_used_beyond_what_it_has(name: str, point: dict[str, An
     tables = compute(scenario, backends.get("native").simulate(scenario))
     found = [values["used_capacity_l1"] for values in tables.link.values()]
     assert 50 < max(found) <= 100.01
+
+
+def test_a_rate_that_changes_within_an_interval_has_its_mean_there() -> None:
+    """And only there: a step at an end of an interval is none within it."""
+    steps = [(0, 10), (10, 30), (14, 50), (14, 70), (30, 0)]
+    starts, ends = np.arange(0, 40, 10), np.arange(10, 50, 10)
+    means = means_within(steps, starts, ends)
+    assert np.isnan(means).tolist() == [True, False, True, True]
+    assert means[1] == pytest.approx((4 * 30 + 6 * 70) / 10)
+
+
+@pytest.mark.parametrize("trace", ["3.04mbps-poisson.trace", "lte-like.csv"])
+def test_nothing_is_used_beyond_what_a_trace_lets_through(trace: str) -> None:
+    """Opportunities of Mahimahi's are some milliseconds apart, and intervals are 30 ms long."""
+    run = ccperf.run("replay_rate_trace", cc="cubic", trace_file=trace)
+    found = run.link_metrics["btl_forward"]
+    assert found["used_capacity_l1"] > 94
+    assert found["mean_utilization_l1"] == pytest.approx(found["used_capacity_l1"], abs=1)

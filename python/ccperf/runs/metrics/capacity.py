@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from ccperf import _native
 from ccperf.algorithms import registry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+    import numpy.typing as npt
 
 #: Disciplines that let no more through than token buckets hold: the attributes that say how fast
 #: each fills, and its size.
@@ -39,9 +43,7 @@ def capacities(scenario: Mapping[str, Any], names: Collection[str]) -> dict[str,
             if f"{link['name']}_{side}" not in names:
                 continue
             direction = link[side]
-            steps = [(0, _native.parse_rate(direction["rate"] or link["rate"]))]
-            # Of two at the same time the later one in the scenario holds.
-            steps += sorted(rate_steps(scenario, link, side), key=lambda step: step[0])
+            steps = _steps(scenario, link, side)
             bits = sum(
                 rate * (min(after, end) - time) / 1e9
                 for (time, rate), (after, _) in itertools.pairwise([*steps, (end, 0)])
@@ -50,6 +52,44 @@ def capacities(scenario: Mapping[str, Any], names: Collection[str]) -> dict[str,
             buckets = min(_buckets(direction, end), default=math.inf)
             found[f"{link['name']}_{side}"] = Capacity(bits, buckets)
     return found
+
+
+#: When a rate holds from, in ns, and which, in bit/s.
+Steps: TypeAlias = list[tuple[int, int]]
+
+
+def steps_of(scenario: Mapping[str, Any], names: Collection[str]) -> Iterator[Steps]:
+    """Yield the rates of each of these directions over time; of two at one time the later holds."""
+    links = {link["name"]: link for link in scenario["links"]}
+    for name in names:
+        link, _, side = name.rpartition("_")
+        yield _steps(scenario, links[link], side)
+
+
+def means_within(
+    steps: Steps, starts_ns: npt.NDArray[Any], ends_ns: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
+    """Return the mean rate in each interval within which it changes, in bit/s; NaN elsewhere."""
+    times = np.array([time for time, _ in steps])
+    rates = np.array([rate for _, rate in steps], dtype=float)
+    changes = times.searchsorted(ends_ns, "left") > times.searchsorted(starts_ns, "right")
+    if not changes.any():
+        return np.full(len(starts_ns), np.nan)
+    # What has been possible until each step, and between two of them at the rate of the first.
+    until = np.concatenate(([0.0], np.cumsum(rates[:-1] * np.diff(times))))
+
+    def possible(at: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        last = times.searchsorted(at, "right") - 1
+        found: npt.NDArray[np.float64] = until[last] + rates[last] * (at - times[last])
+        return found
+
+    means = (possible(ends_ns) - possible(starts_ns)) / (ends_ns - starts_ns)
+    return np.where(changes, means, np.nan)
+
+
+def _steps(scenario: Mapping[str, Any], link: Mapping[str, Any], side: str) -> Steps:
+    first = (0, _native.parse_rate(link[side]["rate"] or link["rate"]))
+    return [first, *sorted(rate_steps(scenario, link, side), key=lambda step: step[0])]
 
 
 def rate_steps(

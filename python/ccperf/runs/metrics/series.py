@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ccperf import _native
 from ccperf.algorithms import registry
-from ccperf.runs.metrics.capacity import capacities
+from ccperf.runs.metrics.capacity import capacities, means_within, steps_of
 from ccperf.runs.metrics.grid import Floats, Grid, Integers, positive
 from ccperf.runs.metrics.parallel import parallel
 from ccperf.runs.metrics.path_delays import lengthened
@@ -429,8 +429,15 @@ class LinkSeries:
 
     @cached_property
     def rate(self) -> Floats:
-        """Configured rate of the interval that ends at t_k, in Mbps."""
-        return self._samples.state("rate_bps") / 1e6
+        """Configured rate in the interval that ends at t_k, in Mbps; the mean if it changes there,
+        as that of a trace does."""
+        found: Floats = self._samples.state("rate_bps") / 1e6
+        intervals = self._samples.starts_ns, self._samples.ends_ns
+        for column, steps in enumerate(steps_of(self._parsed, self.names)):
+            if len(steps) > 1:
+                means = means_within(steps, *intervals) / 1e6
+                found[:, column] = np.where(np.isnan(means), found[:, column], means)
+        return found
 
     @cached_property
     def sending_rate_l1(self) -> Floats:

@@ -156,8 +156,9 @@ def mean_utility_mpdf_l4(flows: FlowSeries) -> Floats:
 def mean_utilization_bw_l4(flows: FlowSeries) -> Floats:
     """Mean share of the bottleneck's rate that the flow's throughput takes.
 
-    rate(t_k) is the rate configured for the flow's bottleneck in the interval that ends at t_k.
-    Payload over a rate on the wire: with segments of 1448 B it cannot exceed 1448/1502 = 0.964.
+    rate(t_k) is the rate configured for the flow's bottleneck in the interval that ends at t_k, its
+    mean where it changes within. Payload over a rate on the wire: with segments of 1448 B it cannot
+    exceed 1448/1502 = 0.964, unless the rate falls while packets are on their way.
     Absent where a balancer chooses among shortest paths that differ in rates, or spreads a flow
     over several that are slower than its hosts' links, and where a failure leaves another path.
     """

@@ -83,11 +83,11 @@ globalThis.ccperf ??= {};
     }));
     const samples = {
       throughput: flows.rate("received_bytes"),
-      srtt: flows.state("srtt_ns", (ns) => Math.floor(ns / 1e3 + 0.5) / 1e3),
+      srtt: living(flows.state("srtt_ns", (ns) => Math.floor(ns / 1e3 + 0.5) / 1e3)),
     };
     const columns = {
       throughput: living(samples.throughput),
-      srtt: living(samples.srtt),
+      srtt: samples.srtt,
       in_flight: living(flows.state("in_flight_bytes", segments)),
       cwnd: living(flows.state("cwnd_bytes", bounded)),
       ssthresh: living(flows.state("ssthresh_bytes", bounded)),
