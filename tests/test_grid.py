@@ -144,6 +144,13 @@ def test_a_table_has_a_row_for_each_run_and_subject(runs: ccperf.Runs) -> None:
         assert of_run.loc[name, "mean_srtt_l4"] == values["mean_srtt_l4"]
 
 
+def test_a_headline_that_no_run_has_is_no_column() -> None:
+    runs = ccperf.grid("dumbbell", cc="cubic", stop_time="1s", progress=False)
+    assert "mean_srtt_l4 [ms]" in str(runs)
+    assert "mean_fct_l4" not in str(runs) + runs._repr_html_()
+    assert "algorithm" in str(runs[:0])
+
+
 def test_polars_has_the_same_table(runs: ccperf.Runs) -> None:
     pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, overload
@@ -312,7 +313,11 @@ class Runs(Sequence["Result"]):
                 )
         units = [f" [{metric.unit}]" if metric.unit != "1" else "" for metric in metrics]
         heads = (f"{name}{unit}" for name, unit in zip(names, units, strict=True))
-        return ["algorithm", "point", "seed", *heads], rows
+        whole = [["algorithm", "point", "seed", *heads], *rows]
+        # Some experiments share their headlines, and have not all of them.
+        kept = [not rows or any(row[i] for row in rows) for i in range(len(whole[0]))]
+        head, *lines = ([*compress(line, kept)] for line in whole)
+        return head, lines
 
     def __str__(self) -> str:
         """Return the first runs with their headlines, as a table."""
