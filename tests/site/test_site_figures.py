@@ -10,10 +10,12 @@ import pytest
 from site_browser import Browser
 from site_built import built
 
+import ccperf
 from ccperf.experiments import catalogue
 from ccperf.present.figures import packed, quantities
 from ccperf.runs import backends
 from ccperf.runs.metrics import FlowSeries
+from ccperf.runs.metrics.capacity import steps_of
 from ccperf.runs.result import Result
 from ccperf.scenario import Scenario
 
@@ -258,9 +260,8 @@ def test_the_search_of_every_page_finds_runs_and_metrics(page: Browser) -> None:
     page.wait_for("location.href.endsWith('metrics.html#mean_qdisc_delay_l2')")
 
 
-def test_a_run_made_in_the_page_is_drawn_from_its_tables(page: Browser, runs: list[Result]) -> None:
-    """What a simulation in the page hands over gives the columns that the package computes."""
-    result = runs[2]
+def draw_live(page: Browser, result: Result) -> None:
+    """Draw a run from its tables, and compare the columns with those that the package computes."""
     tables = {
         name: {
             column: list(values) if isinstance(values, list) else values.tolist()
@@ -287,7 +288,10 @@ def test_a_run_made_in_the_page_is_drawn_from_its_tables(page: Browser, runs: li
             for f in scenario["flows"]
         ],
         "links": [
-            {"qdisc": link[side]["qdisc"] is not None}
+            {
+                "qdisc": link[side]["qdisc"] is not None,
+                "rates": next(steps_of(scenario, [f"{link['name']}_{side}"])),
+            }
             for link in scenario["links"]
             for side in ("forward", "reverse")
         ],
@@ -315,10 +319,21 @@ def test_a_run_made_in_the_page_is_drawn_from_its_tables(page: Browser, runs: li
     for name, series in wanted.items():
         found = np.array(live[name], dtype=float).T.reshape(series.shape)
         np.testing.assert_allclose(found, series, rtol=1e-12, atol=1e-9, err_msg=name)
+
+
+def test_a_run_made_in_the_page_is_drawn_from_its_tables(page: Browser, runs: list[Result]) -> None:
+    """What a simulation in the page hands over gives the columns that the package computes."""
+    draw_live(page, runs[2])
     assert page.evaluate("ccperf.page.plots.get('window').entries") == ["TcpNewReno", "in the page"]
     page.evaluate("ccperf.page.remove('live')")
     entries = page.evaluate("ccperf.page.plots.get('window').entries")
     assert entries == ["flow_1 TcpNewReno", "flow_2 TcpNewReno"]
+
+
+def test_a_rate_that_follows_a_trace_is_drawn_as_the_package_does(page: Browser) -> None:
+    trace = "3.04mbps-poisson.trace"
+    draw_live(page, ccperf.run("replay_rate_trace", cc="cubic", trace_file=trace, stop_time="3s"))
+    page.evaluate("ccperf.page.remove('live')")
 
 
 def test_what_is_stored_in_a_few_kilobytes_keeps_every_peak(

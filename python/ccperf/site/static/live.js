@@ -56,6 +56,20 @@ globalThis.ccperf ??= {};
     return `${unit === "p" || unit === "" ? Math.max(1, Math.round(value)) : rounded}${unit}`;
   };
 
+  // From when on, in ns, a direction has which rate, in bit/s; of two at one time the later holds.
+  const rates = (scenario, link, side) => {
+    const isHere = ({ direction }) => direction === side || direction === "both";
+    const changes = scenario.changes.filter((each) => each.link === link.name && each.rate && isHere(each));
+    const schedules = (link.schedules ?? []).filter((each) => each.rates_bps && isHere(each));
+    return [
+      [0, plain("rate", link[side].rate ?? link.rate)],
+      ...[
+        ...changes.map(({ time, rate }) => [plain("rtt", time), plain("rate", rate)]),
+        ...schedules.flatMap(({ times_ns, rates_bps }) => times_ns.map((time, i) => [time, rates_bps[i]])),
+      ].sort(([one], [other]) => one - other),
+    ];
+  };
+
   // What quantities.js wants to know of the rows of the tables `flows` and `links`.
   const about = (scenario) => ({
     flows: scenario.flows.map((flow) => ({
@@ -67,8 +81,10 @@ globalThis.ccperf ??= {};
     })),
     isMoving: scenario.changes.some(({ delay }) => delay) ||
       scenario.links.some(({ schedules }) => schedules?.some((one) => one.delays_ns)),
-    links: scenario.links.flatMap(({ forward, reverse }) =>
-      [forward, reverse].map(({ qdisc }) => ({ qdisc: qdisc !== null }))),
+    links: scenario.links.flatMap((link) => ["forward", "reverse"].map((side) => ({
+      qdisc: link[side].qdisc !== null,
+      rates: rates(scenario, link, side),
+    }))),
   });
 
   // A figure has room for so many moments; counters grow from one that is kept to the next.

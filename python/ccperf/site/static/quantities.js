@@ -6,8 +6,9 @@
 //
 // tables: { flows, links, flow_samples, link_samples }, each an object of columns of one length (the
 // columns of the contract). about: { id, name, seed, flows: [{ algorithm, segment, headers, transport }],
-// links: [{ qdisc }], isMoving }, one entry a row of the tables flows and links; headers are all bytes
-// of a full segment but its payload, isMoving says that delays of links change.
+// links: [{ qdisc, rates }], isMoving }, one entry a row of the tables flows and links; headers are all bytes
+// of a full segment but its payload, rates are pairs of a time in ns and the rate in bit/s from then on, isMoving
+// says that delays of links change.
 // run: { id, name, algorithm (under test; of packed runs only), seed, flows, links, all, columns: { throughput: [{ x, y } ...], ... }, means, answers }.
 globalThis.ccperf ??= {};
 {
@@ -74,6 +75,23 @@ globalThis.ccperf ??= {};
     const bounded = (bytes, i) => (bytes >= UNBOUNDED ? NaN : segments(bytes, i));
 
     const rate = links.state("rate_bps", (bps) => bps / 1e6);
+    // One that changes within an interval has its mean there.
+    links.subjects.forEach((link, i) => {
+      const steps = about.links[link]?.rates ?? [];
+      if (steps.length < 2) return;
+      let first = 0;
+      const { x, y } = rate[i];
+      rate[i] = { x, y: y.map((value, k) => {
+        const [begin, end] = [links.times[k], links.times[k + 1]];
+        while (steps[first + 1]?.[0] <= begin) first++;
+        let bits = 0, from = begin, last = first;
+        for (; steps[last + 1]?.[0] < end; last++) {
+          bits += steps[last][1] * (steps[last + 1][0] - from);
+          from = steps[last + 1][0];
+        }
+        return last === first ? value : (bits + steps[last][1] * (end - from)) / (end - begin) / 1e6;
+      }) };
+    });
     const sent = links.rate("tx_bytes");
     // States and rates of a flow begin and end with it; metrics are of the whole run.
     const starts = flows.subjects.map((flow) => Number(tables.flows.start_ns[flow]));
