@@ -381,6 +381,8 @@ def test_an_algorithm_that_is_not_there_is_said(compare: Compare) -> None:
 def test_texts_of_users_do_not_break_tables() -> None:
     assert render("markdown", ["a"], [["x|y"]]).splitlines()[2] == r"| x\|y |"
     assert r"50\% \& \_" in render("latex", ["a"], [["50% & _"]])
+    of_factor = render("latex", ["a"], [["x1.45 (1.41 to 1.49)", "box2=x1"]])
+    assert r"$\times$1.45 (1.41 to 1.49) & box2=x1" in of_factor
     assert render("csv", ["a"], [['x,"y"']]).splitlines()[1] == '"x,""y"""'
 
 

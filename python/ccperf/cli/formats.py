@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 
 from ccperf.cli.output import table
 
 FORMATS = ("text", "markdown", "latex", "csv", "json")
+#: Of `x1.45`, and of no name or parameter.
+_FACTOR = re.compile(r"(?<![^ (])x(?=[0-9])")
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -39,7 +42,7 @@ def render(format: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
         lines = [[cell.replace("|", r"\|") for cell in row] for row in [head, *rows]]
         lines.insert(1, ["---"] * len(head))
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    body = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in [head, *rows]]
+    body = [" & ".join(map(_in_latex, row)) + r" \\" for row in [head, *rows]]
     return "\n".join(
         [
             rf"\begin{{tabular}}{{{'l' * len(head)}}}",
@@ -51,3 +54,8 @@ def render(format: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
             r"\end{tabular}",
         ]
     )
+
+
+def _in_latex(cell: str) -> str:
+    """Return a text with LaTeX's marks in place of its own, and factors with a times sign."""
+    return _FACTOR.sub(r"$\\times$", cell.translate(_LATEX))
