@@ -6,11 +6,8 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
-from ccperf.errors import RunError
 from ccperf.runs import backends
 from ccperf.scenario.profiles import WHOLE
 from ccperf.verify.counting import parts
@@ -19,9 +16,7 @@ from ccperf.verify.fuzz_fabrics import FabricDraw
 from ccperf.verify.many import compare_all, fuzz_all
 from ccperf.verify.matrix import MAX_HOPS, cases
 
-if TYPE_CHECKING:
-    from ccperf.runs.recording import Recording
-    from ccperf.scenario import Scenario
+from .mutant import Mutant
 
 NATIVE = backends.get("native")
 
@@ -223,31 +218,6 @@ def test_shrinking_stops_when_it_has_tried_enough() -> None:
     found = next(one for one in dumbbells(6) if len(one.flows) > 5)
     shrink(found, shows, effort=3)
     assert len(tried) <= 3
-
-
-class Mutant:
-    """The engine with a mistake: it takes delayed ACK for granted, or fails altogether."""
-
-    name = "mutant"
-    version = "1"
-
-    def __init__(self, fails: bool = False) -> None:
-        self.fails = fails
-
-    def available(self) -> str | None:
-        return None
-
-    def simulate(
-        self, scenario: Scenario, *, packets: Path | None = None, progress: Any = None
-    ) -> Recording:
-        if self.fails:
-            raise RunError("aborted")
-        flows = tuple(
-            flow.model_copy(update={"tcp": {**flow.tcp, "DelAckCount": "1"}}) if flow.cc else flow
-            for flow in scenario.flows
-        )
-        mutated = scenario.model_copy(update={"flows": flows})
-        return NATIVE.simulate(mutated, packets=packets, progress=progress)
 
 
 def test_a_planted_mistake_is_found_and_made_small() -> None:

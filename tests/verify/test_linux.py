@@ -58,4 +58,4 @@ def test_the_engines_cubic_and_linuxs_send_the_same_segments_until_the_first_los
 
 def test_what_belongs_to_ns_3_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["verify", "linux", "--full"]) == 2
-    assert "takes --scenario or --pattern" in capsys.readouterr().err
+    assert "takes one of --scenario, --pattern, --fuzz" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccperf.verify import packets
-from ccperf.verify.packets import HEADER, compare, report
+from ccperf.verify.packets import HEADER, compare, compare_by_time, report
 
 
 def line(number: int, **changed: object) -> str:
@@ -156,6 +156,58 @@ def test_the_report_can_be_read(tmp_path: Path) -> None:
     assert first[3].endswith("Queue disc limit exceeded window 32768")
     assert "before that, on both sides, flow_1 on btl_forward:" in text
     assert "ns3 from there on, all links:" in text
+
+
+def at_once(*numbers: int, time_ns: int = 5_000) -> list[str]:
+    """Rows of one nanosecond."""
+    return [line(number, time_ns=time_ns) for number in numbers]
+
+
+def test_rows_of_one_nanosecond_may_stand_in_any_order(tmp_path: Path) -> None:
+    ours = [line(1), *at_once(2, 3, 4, 3), line(6)]
+    theirs = [line(1), *at_once(3, 4, 3, 2), line(6)]
+    a, b = trace(tmp_path / "a", ours), trace(tmp_path / "b", theirs)
+    assert compare_by_time(a, b) == (6, None)
+    assert compare(a, b)[1] is not None
+    assert compare_by_time(a, trace(tmp_path / "c", [*theirs[:-1], line(7)]))[0] == 5
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "common", "first", "second"),
+    [
+        # Another row, one more, the same row once more, and rows of other times.
+        (at_once(2, 3, 4), at_once(4, 3, 5), 3, 2, 5),
+        (at_once(2, 3, 4), at_once(4, 2), 3, 3, 6),
+        (at_once(2, 3, 3), at_once(3, 2), 3, 3, 6),
+        (at_once(2, 3), at_once(2, 3, time_ns=5_001), 1, 2, 2),
+    ],
+    ids=["another", "more", "twice", "later"],
+)
+def test_what_is_not_there_at_that_nanosecond_is_found(
+    tmp_path: Path, ours: list[str], theirs: list[str], common: int, first: int, second: int
+) -> None:
+    """Beside it the other side's row that is not there, or its next one."""
+    files = [
+        trace(tmp_path / name, [line(1), *rows, line(6)])
+        for name, rows in (("a", ours), ("b", theirs))
+    ]
+    for sides, one, other in ((files, first, second), (files[::-1], second, first)):
+        rows, found = compare_by_time(*sides)
+        assert found is not None
+        assert (rows, found.row) == (common, common + 1)
+        assert found.ours is not None
+        assert found.theirs is not None
+        assert (found.ours.seq, found.theirs.seq) == (str(1448 * one), str(1448 * other))
+        assert found.time_ns == 5_000
+
+
+def test_a_trace_that_ends_before_the_other_has_no_row(tmp_path: Path) -> None:
+    short, long = trace(tmp_path / "a", [line(1)]), trace(tmp_path / "b", [line(1), line(2)])
+    common, found = compare_by_time(short, long)
+    assert found is not None
+    assert (common, found.ours) == (1, None)
+    assert "has ended" in report(found)
+    assert compare_by_time(short, short) == (1, None)
 
 
 def test_random_bytes_do_not_break_it(tmp_path: Path) -> None:

@@ -14,12 +14,14 @@ from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ccperf.runs.backends import Backend
     from ccperf.scenario import Scenario
     from ccperf.verify import Comparison
     from ccperf.verify.case import Case
+    from ccperf.verify.fuzz import Finding
+    from ccperf.verify.packets import Divergence
 
 
 #: Processor time of ns-3 for a random scenario. One takes a second or two; with some attributes
@@ -29,7 +31,9 @@ _FUZZ_LIMIT_S = 60
 
 @dataclass
 class Selection:
-    """Which scenarios are compared with ns-3; a representative part if nothing is said."""
+    """Which scenarios are compared with ns-3, a representative part if nothing is said, or with
+    Linux.
+    """
 
     scenario: Annotated[
         Path | None, Parameter(help="ns3, linux: this scenario only, TOML or JSON.")
@@ -40,9 +44,10 @@ class Selection:
         Parameter(help="ns3: the cases of these names, e.g. loss/*,drop/*; linux: experiments."),
     ] = ""
     fuzz: Annotated[
-        int, Parameter(help="ns3: this many random scenarios; for --record, besides the matrix.")
+        int,
+        Parameter(help="ns3, linux: this many random scenarios; for --record, besides the matrix."),
     ] = 0
-    seed: Annotated[int, Parameter(help="ns3: seed of the random scenarios.")] = 1
+    seed: Annotated[int, Parameter(help="ns3, linux: seed of the random scenarios.")] = 1
     record: Annotated[
         Path | None,
         Parameter(
@@ -58,7 +63,7 @@ class Selection:
     def __post_init__(self) -> None:
         given = [self.scenario is not None, self.full, bool(self.pattern)]
         if sum(given) + (self.fuzz > 0 and self.record is None) > 1:
-            raise UsageError("verify ns3", "give one of --scenario, --full, --pattern, --fuzz")
+            raise UsageError("verify", "give one of --scenario, --full, --pattern, --fuzz")
         if self.fuzz < 0 or self.seed < 0:
             raise UsageError("--fuzz", "and --seed must not be negative")
         if self.record and self.scenario:
@@ -112,7 +117,8 @@ def command(
     both backends and compares every packet, every table and every metric, without tolerance. linux
     runs experiments (--pattern; three seconds of each, for CUBIC) on the engine and on Linux's TCP
     and says where the segments of each source part: a comparison of two TCPs, so that exit status
-    is 0 however far they agree.
+    is 0 however far they agree. With --fuzz it compares every packet of random dumbbells under the
+    profile linux, and exit status is 1 if one differs.
     """
     running = running or Running()
     if running.ns3_source:
@@ -122,8 +128,8 @@ def command(
             raise UsageError("verify seeds", "is of all published tables; leave out what selects")
         running.declare_sources()
         return seeds(running, json)
-    if judge := {"linux": linux}.get(what):
-        return judge(selection or Selection(), json)
+    if what == "linux":
+        return linux(selection or Selection(), running, json)
     running.declare_ns3(is_used=True)
     return ns3(selection or Selection(), running, json)
 
@@ -171,15 +177,19 @@ def seeds(running: Running, json: bool) -> int:
     return 0 if equal == len(rows) else 1
 
 
-def linux(selection: Selection, json: bool) -> int:
-    """Say where the segments of the engine's senders and of Linux's part."""
+def linux(selection: Selection, running: Running, json: bool) -> int:
+    """Say where the segments of the engine's senders and of Linux's part, or compare random
+    scenarios packet by packet.
+    """
     from fnmatch import fnmatch
 
     from ccperf.experiments.catalogue import REGISTRY
     from ccperf.verify.linux import described, parting
 
-    if selection.full or selection.fuzz or selection.record:
-        raise UsageError("verify linux", "takes --scenario or --pattern, nothing else")
+    if selection.full or selection.record:
+        raise UsageError("verify linux", "takes one of --scenario, --pattern, --fuzz, nothing else")
+    if selection.fuzz:
+        return _linux_at_random(selection, running, json)
     if selection.scenario:
         scenarios = {str(selection.scenario): selection.cases(None)[0].scenario}
     else:
@@ -204,6 +214,21 @@ def linux(selection: Selection, json: bool) -> int:
             for one in flows:
                 say(f"  {described(one)}")
     return 0
+
+
+def _linux_at_random(selection: Selection, running: Running, json: bool) -> int:
+    """Compare random scenarios with Linux, packet by packet."""
+    from itertools import islice
+
+    from ccperf.verify import fuzz_linux, linux_packets, many
+
+    jobs = running.job_count() or cores()
+    backends = open_backend("native"), open_backend("linux")
+    drawn = islice(fuzz_linux.draws(selection.seed), selection.fuzz)
+    with progress_bar("verify linux") as progress:
+        findings = many.examine_all(drawn, *backends, jobs, linux_packets.compare)
+        found = _smallest(findings, lambda done: progress(done, selection.fuzz))
+    return _judged([], found, selection, json, "linux", "the kernel")
 
 
 def ns3(selection: Selection, running: Running, json: bool) -> int:
@@ -231,6 +256,22 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
         seeds = [selection.seed] if drawn else []
         record.write(record.of(matrix, ours, theirs, judge, record.random(seeds, drawn)), path)
         note(f"written to {path}")
+    return _judged(matrix, random, selection, json, "ns3", "ns-3", profile)
+
+
+def _judged(
+    matrix: Sequence[Comparison],
+    random: Sequence[Comparison],
+    selection: Selection,
+    json: bool,
+    what: str,
+    judge: str,
+    profile: str | None = None,
+) -> int:
+    """Print what came of the comparisons with a judge; return the exit status.
+
+    `what` is the command's word for it.
+    """
     found = [*matrix, *random]
     # ns-3 itself does not get to the end of some legal random scenarios: that is no difference.
     aborted = [c for c in random if c.errors and not c.different]
@@ -239,7 +280,7 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
         print_json([_facts(comparison) for comparison in found])
         return 1 if different else 0
     if matrix:
-        say(table(["scenario", "trace rows", "ns-3", "engine", "verdict"], map(_line, matrix)))
+        say(table(["scenario", "trace rows", judge, "engine", "verdict"], map(_line, matrix)))
         say()
     for comparison in different:
         say(comparison.report() + "\n")
@@ -251,9 +292,9 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     if selection.fuzz and different:
         again = f"--fuzz {selection.fuzz} --seed {selection.seed}"
         again += f" --profile {profile}" if profile else ""
-        say(f"again: ccperf verify ns3 {again}")
+        say(f"again: ccperf verify {what} {again}")
     identical = len(found) - len(different) - len(aborted)
-    more = f"; in {len(aborted)} ns-3 aborted, crashed or did not return" if aborted else ""
+    more = f"; in {len(aborted)} {judge} aborted, crashed or did not return" if aborted else ""
     under = f" under {profile}" if profile else ""
     say(f"{identical} of {counted(len(found), 'scenario')} packet-identical{under}{more}")
     return 1 if different else 0
@@ -278,19 +319,27 @@ def _compared(
     ours, theirs = backends
     limited = Ns3(cpu_limit_s=_FUZZ_LIMIT_S)
     matrix: dict[str, Comparison] = {}
-    random = []
     total = len(cases) + selection.fuzz
     with progress_bar("verify ns3") as progress:
         progress(0, total)
         for case, comparison in many.compare_all(cases, ours, theirs, jobs, compare):
             matrix[case.name] = comparison
             progress(len(matrix), total)
-        for finding in many.fuzz_all(
+        findings = many.fuzz_all(
             selection.seed, selection.fuzz, ours, limited, jobs, profile, compare
-        ):
-            random.append(finding.smallest or finding.comparison)
-            progress(len(matrix) + len(random), total)
+        )
+        random = _smallest(findings, lambda done: progress(len(matrix) + done, total))
     return [matrix[case.name] for case in cases], random
+
+
+def _smallest(findings: Iterable[Finding], progress: Callable[[int], None]) -> list[Comparison]:
+    """What came of random scenarios, in their order: of one that differs the smallest that does."""
+    found: dict[int, Comparison] = {}
+    progress(0)
+    for finding in findings:
+        found[finding.number] = finding.smallest or finding.comparison
+        progress(len(found))
+    return [found[number] for number in sorted(found)]
 
 
 def _facts(comparison: Comparison) -> dict[str, Any]:
@@ -302,8 +351,18 @@ def _facts(comparison: Comparison) -> dict[str, Any]:
         "verdict": comparison.verdict,
         "rows": comparison.rows,
         "seconds": comparison.seconds,
+        "packets": comparison.divergence and _rows(comparison.divergence),
         "tables": [asdict(difference) for difference in comparison.tables],
         "metrics": [asdict(difference) for difference in comparison.metrics],
+    }
+
+
+def _rows(divergence: Divergence) -> dict[str, Any]:
+    """The first rows in which packet traces differ."""
+    sides = {"ours": divergence.ours, "theirs": divergence.theirs}
+    return {"row": divergence.row} | {
+        side: row and {name: value for name, value in row._asdict().items() if value}
+        for side, row in sides.items()
     }
 
 

@@ -143,22 +143,9 @@ def compare(
     them.
     """
     comparison = Comparison(scenario, ours.name, theirs.name)
-    traced = recorded(scenario)
-    recordings: dict[str, Recording] = {}
-    with tempfile.TemporaryDirectory(prefix="ccperf-verify-") as folder:
-        traces = [Path(folder) / f"{side}{packets.SUFFIX}" for side in ("ours", "theirs")]
-        for backend, trace in zip((ours, theirs), traces, strict=True):
-            started = time.perf_counter()
-            try:
-                recordings[backend.name] = backend.simulate(
-                    traced, packets=trace, progress=progress
-                )
-            except RunError as error:
-                comparison.errors[backend.name] = error
-            comparison.seconds[backend.name] = time.perf_counter() - started
-        if all(trace.exists() for trace in traces):
-            comparison.rows, found = packets.compare(traces[0], traces[1])
-            comparison.divergence = _before_the_end(found, comparison)
+    recordings = run_both(
+        comparison, recorded(scenario), (ours, theirs), progress, packets.SUFFIX, packets.compare
+    )
     if comparison.divergence:
         comparison.state = _state(recordings, comparison.divergence)
     if ours.name not in recordings:
@@ -175,6 +162,37 @@ def compare(
         metric_differences(metrics.compute(scenario, left), metrics.compute(scenario, right))
     )
     return comparison
+
+
+def run_both(
+    comparison: Comparison,
+    scenario: Scenario,
+    backends: tuple[Backend, Backend],
+    progress: Progress | None,
+    suffix: str,
+    compare_traces: Callable[[Path, Path], tuple[int, packets.Divergence | None]],
+) -> dict[str, Recording]:
+    """Run a scenario on both backends, and compare their packet traces.
+
+    What came of it goes into the comparison: times, errors, rows and the divergence.  Returned are
+    the recordings of those that finished, by the backend's name.
+    """
+    recordings: dict[str, Recording] = {}
+    with tempfile.TemporaryDirectory(prefix="ccperf-verify-") as folder:
+        traces = [Path(folder) / f"{side}{suffix}" for side in ("ours", "theirs")]
+        for backend, trace in zip(backends, traces, strict=True):
+            started = time.perf_counter()
+            try:
+                recordings[backend.name] = backend.simulate(
+                    scenario, packets=trace, progress=progress
+                )
+            except RunError as error:
+                comparison.errors[backend.name] = error
+            comparison.seconds[backend.name] = time.perf_counter() - started
+        if all(trace.exists() for trace in traces):
+            comparison.rows, found = compare_traces(traces[0], traces[1])
+            comparison.divergence = _before_the_end(found, comparison)
+    return recordings
 
 
 def recorded(scenario: Scenario) -> Scenario:

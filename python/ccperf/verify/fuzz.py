@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass, field, replace
 from itertools import count, repeat
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ccperf import _native
 from ccperf.algorithms import registry
@@ -42,6 +42,16 @@ _FABRICS = 0.3
 _LOTS = 0.12
 # Socket attributes for which `dumbbell` has arguments.
 _OWN_ARGUMENTS = {"SegmentSize", "InitialCwnd", "DelAckCount", "SndBufSize", "RcvBufSize"}
+
+
+class Candidate(Protocol):
+    """What is drawn, and can be made smaller."""
+
+    def scenario(self, label: str = "") -> Scenario:
+        """Return the scenario. Raises ScenarioError where it makes no sense."""
+
+    def smaller(self) -> Iterator[Candidate]:
+        """Yield those that are one step smaller, the largest steps first."""
 
 
 @dataclass(frozen=True)
@@ -142,12 +152,12 @@ def fabrics(seed: int) -> Iterator[FabricDraw]:
 # contradict each other, and nothing may come of arrivals.
 def _dumbbell(seed: int, number: int) -> Draw:
     rng = random.Random(f"{seed}/{number}")
-    return next(drawn for drawn in map(draw, repeat(rng)) if _valid(drawn))
+    return next(drawn for drawn in map(draw, repeat(rng)) if valid(drawn))
 
 
 def _fabric(seed: int, number: int) -> FabricDraw:
     rng = random.Random(f"{seed}/{number}/fabric")
-    return next(drawn for drawn in map(fuzz_fabrics.draw, repeat(rng)) if _valid(drawn))
+    return next(drawn for drawn in map(fuzz_fabrics.draw, repeat(rng)) if valid(drawn))
 
 
 def draw(rng: random.Random) -> Draw:
@@ -457,7 +467,7 @@ class Finding:
 
 def examine(
     number: int,
-    drawn: Drawn | Released,
+    drawn: Candidate,
     ours: Backend,
     theirs: Backend,
     progress: Progress | None = None,
@@ -468,10 +478,10 @@ def examine(
     See `Comparison.different` for failures.
     """
 
-    def compared(candidate: Drawn | Released) -> Comparison:
+    def compared(candidate: Candidate) -> Comparison:
         return compare(candidate.scenario(f"fuzz/{number}"), ours, theirs, progress)
 
-    def differs(candidate: Drawn | Released) -> bool:
+    def differs(candidate: Candidate) -> bool:
         return compared(candidate).different
 
     comparison = compared(drawn)
@@ -480,9 +490,7 @@ def examine(
     return Finding(number, comparison, compared(shrink(drawn, differs)))
 
 
-def shrink(
-    found: Drawn | Released, shows: Callable[[Any], bool], effort: int = 200
-) -> Drawn | Released:
+def shrink(found: Candidate, shows: Callable[[Any], bool], effort: int = 200) -> Candidate:
     """Return a smaller draw for which `shows` still holds, trying at most `effort` ones.
 
     Smaller means: fewer flows, a shorter run, fewer peculiarities, plainer values.  A step that
@@ -496,13 +504,14 @@ def shrink(
             if tried == effort:
                 return found
             tried += 1
-            if _valid(candidate) and shows(candidate):
+            if valid(candidate) and shows(candidate):
                 found, smaller = candidate, True
                 break
     return found
 
 
-def _valid(candidate: Drawn | Released) -> bool:
+def valid(candidate: Candidate) -> bool:
+    """Whether it makes a scenario."""
     from ccperf.errors import ScenarioError
 
     try:

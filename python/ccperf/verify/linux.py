@@ -151,7 +151,7 @@ def _parting(
         each.time_ns if each else last for each, last in zip((ours, theirs), until, strict=True)
     ]
     states = [
-        _state(recording, number, time_ns)
+        last_state(recording, number, time_ns)
         for recording, time_ns in zip(recordings, places, strict=True)
     ]
     return Parting(
@@ -165,7 +165,7 @@ def _parting(
     )
 
 
-def _state(recording: Recording, flow: int, time_ns: int) -> dict[str, int | None]:
+def last_state(recording: Recording, flow: int, time_ns: int) -> dict[str, int | None]:
     """A sender's last sample before a time."""
     samples = recording.tables["flow_samples"]
     rows = np.flatnonzero((samples.array("flow") == flow) & (samples.array("time_ns") < time_ns))

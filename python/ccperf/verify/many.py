@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ccperf.verify import fuzz
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ccperf.runs.backends import Backend, Progress
     from ccperf.verify.case import Case
     from ccperf.verify.compare import Compare, Comparison
-    from ccperf.verify.fuzz import Drawn, Finding
+    from ccperf.verify.fuzz import Candidate, Finding
 
 
 def compare_all(
@@ -49,9 +50,22 @@ def fuzz_all(
     `profile`: the release of ns-3 whose TCP they have.
     """
 
-    def work(item: tuple[int, Drawn], progress: Progress) -> Finding:
-        number, drawn = item
-        one = fuzz.Released(drawn, profile) if profile else drawn
+    drawn = islice(fuzz.draws(seed), count)
+    ones = (fuzz.Released(one, profile) for one in drawn) if profile else drawn
+    return examine_all(ones, ours, theirs, jobs, compare)
+
+
+def examine_all(
+    drawn: Iterable[Candidate],
+    ours: Backend,
+    theirs: Backend,
+    jobs: int,
+    compare: Compare = compare_both,
+) -> Iterator[Finding]:
+    """Examine what was drawn, `jobs` at a time; yield in order of completion."""
+
+    def work(item: tuple[int, Candidate], progress: Progress) -> Finding:
+        number, one = item
         return fuzz.examine(number, one, ours, theirs, progress, compare)
 
-    return side_by_side(zip(range(count), fuzz.draws(seed), strict=False), work, jobs)
+    return side_by_side(enumerate(drawn), work, jobs)
