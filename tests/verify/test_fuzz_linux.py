@@ -226,6 +226,8 @@ def test_a_kernel_that_does_not_get_to_the_end_is_no_difference(
         (["--fuzz", "3", "--pattern", "ecn"], "one of --scenario, --full, --pattern, --fuzz"),
         (["--fuzz", "3", "--record", "x.json"], "takes one of --scenario, --pattern, --fuzz"),
         (["--fuzz", "3", "--jobs=-1"], "--jobs"),
+        (["--fuzz", "3", "--profile", "ns3-3.48"], "--profile: `ns3-3.48`: random scenarios have"),
+        (["--fuzz", "3", "--recovery", "TcpClassicRecovery"], "--recovery: `TcpClassicRecovery`"),
     ],
 )
 def test_wrong_usage(capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:

@@ -19,7 +19,7 @@ COMMANDS = {
     "site": "Build the web site of one or more databases.",
     "export": "Export a database to Parquet, CSV or JSON.",
     "cite": "Write the paragraph on a run that a paper needs, and its citations.",
-    "verify": "Compare with the published tables, or with real ns-3 packet by packet.",
+    "verify": "Compare with the published tables, or with real ns-3 or Linux packet by packet.",
     "diff": "Tell where two runs differ.",
     "doctor": "Say what is installed and which backends are usable.",
     "linux": "Build the Linux kernel that the backend linux runs.",
