@@ -17,7 +17,7 @@ from ccperf.experiments.catalogue import REGISTRY
 from ccperf.runs.backends import Backend, get
 from ccperf.runs.backends.linux import backend
 from ccperf.scenario import Scenario
-from ccperf.verify import linux
+from ccperf.verify import linux, linux_packets
 
 from .linux_paths import OF_LINUX, SIZES, scenario
 
@@ -273,6 +273,48 @@ def test_small_buffers_are_the_kernels(cc: str, receive: int, send: int, size: i
     found, sides = both(Scenario.model_validate(ours), Scenario.model_validate(kernels))
     assert found.is_equal
     assert found.common == len(sides[1]) > 1500
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("size", "lost"),
+    [
+        # The handshake has the packets 0 and 1, data those from 2 on, a FIN of its own is the last.
+        *((900, [n]) for n in (2, 3)),
+        *((5_000, lost) for lost in ([5], [6], [5, 6], [2, 6], [4, 5, 6])),
+        (14_480, [11, 12]),
+        # The FIN goes with data that waits for the window.
+        *((100_000, [n]) for n in (70, 71)),
+    ],
+)
+def test_transfers_end_as_those_of_the_kernel(size: int, lost: Sequence[int]) -> None:
+    """FINs that leave alone or with data, their SACKs, probes and repetitions: every packet."""
+    theirs = backend.Linux()
+    if missing := theirs.available():
+        pytest.skip(missing)
+    run = scenario("dumbbell", "TcpCubic", "3s", OF_LINUX, drop=lost).canonical()
+    run["flows"][0]["application"] = {"type": "Greedy", "bytes": f"{size}B"}
+    found = linux_packets.compare(Scenario.model_validate(run), get("native"), theirs)
+    assert found.identical, found.report()
+    assert found.rows > 30
+
+
+@pytest.mark.kernel
+def test_a_send_buffer_bounds_no_more_than_the_kernels() -> None:
+    """What the window lets leave while an application writes makes room for as much again, so that
+    131,072 B hold two megabytes where cwnd allows it.
+    """
+    theirs = backend.Linux()
+    if missing := theirs.available():
+        pytest.skip(missing)
+    run = scenario("fast", "TcpCubic", "5s", {**OF_LINUX, "SndBufSize": 131_072}).canonical()
+    run["links"][1]["rate"] = "50Mbps"
+    run["links"][1]["forward"]["qdisc"]["attributes"]["MaxSize"] = "8000p"
+    most = [
+        side.simulate(Scenario.model_validate(run)).flow_samples["in_flight_bytes"].max()
+        for side in (get("native"), theirs)
+    ]
+    assert most[0] == most[1] > 500_000
 
 
 @pytest.mark.kernel

@@ -40,6 +40,11 @@ impl Time {
         seconds(self.ns())
     }
 
+    /// Whole microseconds, truncated.
+    pub const fn us(self) -> u64 {
+        self.0 / 1000
+    }
+
     /// Whole milliseconds, truncated.
     pub const fn ms(self) -> u64 {
         self.0 / 1_000_000

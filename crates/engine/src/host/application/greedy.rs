@@ -61,6 +61,14 @@ impl Greedy {
         Write { bytes, size, close: self.closed && !self.lasts }
     }
 
+    /// Writes all that there is room for, a part of its last write, too.
+    pub fn fill(&mut self, now: Time, free: u32) -> Write {
+        let bytes = self.left().min(free.into()) as u32;
+        let size = self.transfer.write_size.get();
+        let is_last = bytes > 0 && self.on_taken(now, bytes);
+        Write { bytes, size, close: is_last && !self.lasts }
+    }
+
     /// There are `bytes` more to write.
     pub fn add(&mut self, bytes: u64) {
         self.bytes += bytes;

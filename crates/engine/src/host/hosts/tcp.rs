@@ -212,7 +212,7 @@ impl<P: Profile> Connection<P> {
                 self.with_socket(Side::Sender, host, |socket, now, around| {
                     let accepted = socket.send(size, now, around);
                     if around.on_sent(accepted) {
-                        socket.close(around);
+                        socket.close_behind_write(around);
                     }
                 });
             }
@@ -471,6 +471,13 @@ impl Environment for Around<'_> {
     fn writable(&mut self, free: u32) -> Write {
         match &mut *self.application {
             Application::Greedy(greedy) => greedy.writable(self.host.now(), free),
+            Application::Source(_) => Write::default(),
+        }
+    }
+
+    fn fill(&mut self, free: u32) -> Write {
+        match &mut *self.application {
+            Application::Greedy(greedy) => greedy.fill(self.host.now(), free),
             Application::Source(_) => Write::default(),
         }
     }

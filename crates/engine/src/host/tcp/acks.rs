@@ -1,8 +1,10 @@
 //! When a receiver acknowledges data that came in order.
 
+mod compression;
 mod delayed;
 mod offered;
 mod quick;
+mod timeout;
 
 use std::fmt;
 
@@ -15,9 +17,9 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::packet::SackBlock;
 
-/// What becomes of the ACK of a segment beyond a hole, or of one that fills a part of it.
+/// What becomes of the ACK of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GapAck {
+pub enum Answer {
     /// It leaves (RFC 5681 section 4.2).
     Now,
     /// It waits for so long, and stands for those that come meanwhile.
@@ -32,16 +34,22 @@ pub struct GapSegment {
     /// RCV.NXT with it, and what of that has not been acknowledged.
     pub next: Seq,
     pub unacked: u32,
+    /// What waits beyond the hole, with it.
+    pub held: u32,
 }
 
 /// A segment of which something is new.
 #[derive(Clone, Copy, Debug)]
 pub struct NewSegment {
     pub bytes: u32,
+    /// Where it ends.
+    pub end: Seq,
     /// What is in order with it: nothing beyond a hole, and more than itself where it fills one.
     pub in_order: u32,
     /// What waited beyond a hole when it came.
     pub held: u32,
+    /// The retransmission timeout of the end that it has come to.
+    pub rto: Time,
 }
 
 /// All else is acknowledged at once (RFC 5681 section 4.2).
@@ -67,8 +75,11 @@ pub trait AckPolicy: fmt::Debug + Send {
     #[inline(always)]
     fn on_new(&mut self, _tcb: &Tcb, _segment: NewSegment) {}
 
-    /// It came in order, and leaves no hole.  Returns how long its ACK may wait; `None`: not at all.
-    fn on_data(&mut self, tcb: &Tcb) -> Option<Time>;
+    /// It came in order, and leaves no hole.
+    fn on_data(&mut self, tcb: &Tcb) -> Answer;
+
+    /// An ACK has waited for as long as it might.
+    fn on_timer(&mut self, _rto: Time) {}
 
     /// The window that a segment offers which acknowledges what is before `next`, while so many bytes are held beyond it, in units
     /// of 2^`shift` bytes; `None`: all that there is room for.
@@ -92,9 +103,9 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// The segment that comes has a mark that the peer does not know of yet, or has been sent again.
     fn on_mark(&mut self) {}
 
-    /// A hole is left.
-    fn on_gap(&mut self, _tcb: &Tcb, _segment: GapSegment) -> GapAck {
-        GapAck::Now
+    /// A hole is left, perhaps by what fills it in part.
+    fn on_gap(&mut self, _tcb: &Tcb, _segment: GapSegment) -> Answer {
+        Answer::Now
     }
 
     /// An ACK of those waits.

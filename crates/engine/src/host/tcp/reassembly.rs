@@ -182,12 +182,12 @@ impl Reassembly {
             self.next += size;
         }
         let delivered = (self.next - before) as u32;
-        let next = self.next;
-        held.sacks.retain(|block| block.1 > next);
-        self.is_waiting = !held.pending.is_empty() || !held.sacks.is_empty();
         if self.fin == Some(self.next) {
             self.next += 1;
         }
+        let next = self.next;
+        held.sacks.retain(|block| block.1 > next);
+        self.is_waiting = !held.pending.is_empty() || !held.sacks.is_empty();
         Some(delivered)
     }
 }

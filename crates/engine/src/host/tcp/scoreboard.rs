@@ -41,6 +41,8 @@ pub struct Segment {
     pub was_overdue: bool,
     /// It was the last of those that left together, where the profile has bursts: what is lost of them is sent again together.
     pub ends_burst: bool,
+    /// It has PSH whenever it is sent: the application's write ended with it, or half of a window.
+    pub is_pushed: bool,
     pub last_sent: Time,
 }
 
@@ -62,6 +64,7 @@ impl Segment {
             counts: false,
             was_overdue: false,
             ends_burst: false,
+            is_pushed: false,
             last_sent: Time::MAX,
         }
     }
@@ -403,16 +406,17 @@ impl Scoreboard {
         *segment
     }
 
-    /// A burst ends with the segment that was taken.
-    pub fn end_burst(&mut self, index: usize) {
+    /// A burst ends with the segment that was taken, and perhaps a piece of the write queue that has PSH.
+    pub fn end_burst(&mut self, index: usize, is_pushed: bool) {
         self.set_end(index, true);
+        self.sent[index].is_pushed |= is_pushed;
     }
 
     /// The same of the last one.
     #[inline(always)]
-    pub fn end_burst_here(&mut self) {
+    pub fn end_burst_here(&mut self, is_pushed: bool) {
         if let Some(last) = self.sent.len().checked_sub(1) {
-            self.set_end(last, true);
+            self.end_burst(last, is_pushed);
         }
     }
 

@@ -72,6 +72,12 @@ pub trait Segmentation: fmt::Debug + Default + Send {
     /// What leaves is the last of several that leave together: it gets PSH, so that the receiver does not wait for more.
     fn ends_burst(&self) -> bool;
 
+    /// What leaves ends with a piece of the write queue that has PSH, and keeps it wherever it is sent again.
+    #[inline(always)]
+    fn is_pushed(&self) -> bool {
+        false
+    }
+
     /// What leaves next is as much as fits into the window, though that is no whole segment.
     fn cuts_next(&self, _now: Time) -> bool {
         false

@@ -5,6 +5,11 @@ use crate::base::seq::Seq;
 use crate::base::time::{Rate, Time};
 use crate::packet::Ecn;
 
+/// Where data begins: behind the SYN.
+const FIRST_BYTE: Seq = Seq(1);
+/// In segments (RFC 6928).
+const FIRST_WINDOW: u8 = 10;
+
 /// The congestion state machine (Linux's `tcp_ca_state`, ns-3's `TcpCongState_t`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -118,6 +123,9 @@ pub struct Tcb {
     pub pace_initial_window: bool,
     /// Segments that leave together at least, where the profile has bursts (Linux's `min_tso_segs`).
     pub least_burst: u8,
+    /// In segments: the window by which the sending rate goes until data is acknowledged, whatever the initial one is (Linux's
+    /// `TCP_INIT_CWND`); 1 if the SYN was sent again.
+    pub handshake_window: u8,
     /// How long a burst may take at the pacing rate, one segment at least, in us; 0: as long as the stack's (Linux's `tso_segs`).
     pub longest_burst_us: u16,
 }
@@ -135,9 +143,12 @@ impl Tcb {
 
     /// What Linux would pace at (`tcp_update_pacing_rate`), in bytes a second.  None before the first sample.
     pub fn window_rate(&self) -> Option<u64> {
+        let is_first = self.last_acked_seq <= FIRST_BYTE;
+        let window =
+            if is_first { u32::from(self.handshake_window) * self.segment_size } else { self.cwnd };
         let is_low = self.cwnd_segments() < self.ssthresh / self.segment_size / 2;
         let percent = if is_low { self.pacing_ss_ratio } else { self.pacing_ca_ratio };
-        let window = u128::from(self.cwnd.max(self.outstanding)) * u128::from(percent);
+        let window = u128::from(window.max(self.outstanding)) * u128::from(percent);
         (!self.srtt.is_zero()).then(|| (window * 10_000_000 / u128::from(self.srtt.0)) as u64)
     }
 
@@ -194,6 +205,7 @@ impl Default for Tcb {
             pacing_ca_ratio: 120,
             pace_initial_window: false,
             least_burst: 2,
+            handshake_window: FIRST_WINDOW,
             longest_burst_us: 0,
         }
     }

@@ -22,9 +22,12 @@ from ccperf.errors import UsageError
 from ccperf.runs.backends.linux import disciplines
 
 #: Sysctls of the whole kernel and of each namespace that differ from what a distribution boots
-#: with. Without the first, the send buffers of a few connections are memory pressure in a small
-#: guest, and windows shrink; by the second, no connection begins with what an earlier one learned.
-KERNEL = {"net.ipv4.tcp_mem": "1000000 1000000 1000000"}
+#: with, or that a small guest would boot with. Without the first, the send buffers of a few
+#: connections are memory pressure in it, and windows shrink. The second is that of a machine of
+#: 4 GB: offered windows grow by it with short segments, too. By the third, no connection begins
+#: with what an earlier one learned.
+_RECEIVE_BUFFERS = {"net.ipv4.tcp_rmem": "4096 131072 33554432"}
+KERNEL = {"net.ipv4.tcp_mem": "1000000 1000000 1000000", **_RECEIVE_BUFFERS}
 NAMESPACE = {"net.ipv4.tcp_no_metrics_save": "1"}
 #: Those that Linux boots with, of what scenarios set; a value that equals one differs from nothing.
 DEFAULTS = {
@@ -46,6 +49,7 @@ DEFAULTS = {
     "net.ipv4.tcp_min_rtt_wlen": "300",
     "net.ipv4.tcp_pacing_ss_ratio": "200",
     "net.ipv4.tcp_pacing_ca_ratio": "120",
+    **_RECEIVE_BUFFERS,
 }
 #: Timestamps, padded (RFC 7323 appendix A), which Linux counts as part of a segment.
 _TIMESTAMPS = 12

@@ -1,7 +1,7 @@
 //! Every so many segments, or after some time (RFC 1122 section 4.2.3.2, as in ns-3): the first one after the
 //! handshake at once.
 
-use super::AckPolicy;
+use super::{AckPolicy, Answer};
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::tcb::Tcb;
@@ -25,9 +25,9 @@ impl AckPolicy for Delayed {
     }
 
     #[inline(always)]
-    fn on_data(&mut self, _tcb: &Tcb) -> Option<Time> {
+    fn on_data(&mut self, _tcb: &Tcb) -> Answer {
         self.waiting += 1;
-        (self.waiting < self.count).then_some(self.timeout)
+        if self.waiting < self.count { Answer::After(self.timeout) } else { Answer::Now }
     }
 
     #[inline(always)]

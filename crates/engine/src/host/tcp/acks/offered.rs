@@ -10,19 +10,24 @@ use crate::host::tcp::memory::room_beside;
 /// Segments that the threshold grows by with the first segment, and with each other.
 const FIRST_GROWTH: u32 = 1;
 const GROWTH: u32 = 2;
+/// Bytes of a segment in order with which it grows.
+const LEAST: u32 = 128;
 /// What a window field can say (RFC 7323 section 2.3).
-const LARGEST: u32 = 65_535 << 14;
+const LARGEST: u32 = LARGEST_UNSCALED << 14;
+const LARGEST_UNSCALED: u32 = 65_535;
 
 #[derive(Debug)]
 pub struct OfferedWindow {
     /// What was asked for, in bytes.
     buffer: u32,
-    /// The largest segment that has come in order; none before the first.
+    /// The largest segment that has come; none before the first.
     largest: u32,
     /// Those that both ends agreed on.
     segment: u32,
     /// At most so many bytes are offered.
     threshold: u32,
+    has_grown: bool,
+    may_scale: bool,
     /// Bytes that came in order and are not read when the ACK leaves.
     unread: u32,
     /// What was offered last, with which scale, and where it ends.
@@ -36,8 +41,10 @@ impl OfferedWindow {
         OfferedWindow {
             buffer: config.receive_buffer,
             largest: 0,
+            has_grown: false,
             segment: config.segment_size,
             threshold: config.receive_buffer,
+            may_scale: config.window_scaling,
             unread: 0,
             last: 0,
             shift: 0,
@@ -49,32 +56,34 @@ impl OfferedWindow {
         self.buffer
     }
 
-    /// The largest segment that has come in order; 0 before the first.
+    /// The largest segment that has come; 0 before the first.
     pub fn largest(&self) -> u32 {
         self.largest
+    }
+
+    /// What was offered last, in bytes.
+    pub fn last(&self) -> u32 {
+        self.last
     }
 
     /// A segment has come with which so much is `in_order`, and not read yet, where so much was held before.  Returns whether the
     /// threshold had room to grow by it.
     pub fn on_next(&mut self, bytes: u32, in_order: u32, held: u32) -> bool {
-        let growth = if self.largest == 0 { FIRST_GROWTH } else { GROWTH };
-        self.largest = self.largest.max(bytes);
         self.unread = in_order;
-        self.grow(growth * bytes, held.saturating_sub(in_order.saturating_sub(bytes)))
+        self.measure(bytes);
+        bytes >= LEAST && self.grow(held.saturating_sub(in_order.saturating_sub(bytes)))
     }
 
     /// The same beyond a hole, where so much is held already.
     pub fn on_gap(&mut self, bytes: u32, held: u32) -> bool {
         self.unread = 0;
-        self.largest > 0 && self.grow(GROWTH * bytes, held)
+        self.measure(bytes);
+        self.grow(held)
     }
 
-    /// More has come in order than a segment, so that an ACK is due: where it would offer less than the last one, it waits until
-    /// the application has read.
-    pub fn on_ack_due(&mut self) {
-        if self.whole(0) < self.last {
-            self.unread = 0;
-        }
+    /// Before the application has read less would be offered than last, while so much is held beyond a hole.
+    pub fn narrows(&self, held: u32) -> bool {
+        self.whole(held) < self.last
     }
 
     /// The application has read all before the ACK leaves.
@@ -82,9 +91,20 @@ impl OfferedWindow {
         self.unread = 0;
     }
 
-    fn grow(&mut self, bytes: u32, held: u32) -> bool {
+    fn measure(&mut self, bytes: u32) {
+        self.largest = self.largest.max(bytes);
+    }
+
+    fn grow(&mut self, held: u32) -> bool {
+        let mut growth = GROWTH;
+        if !std::mem::replace(&mut self.has_grown, true) {
+            growth = FIRST_GROWTH;
+            if !self.may_scale {
+                self.threshold = self.threshold.min(LARGEST_UNSCALED);
+            }
+        }
         let room = self.free(held).saturating_sub(self.threshold);
-        self.threshold += room.min(bytes);
+        self.threshold += room.min(growth * self.largest);
         room > 0
     }
 
@@ -124,8 +144,9 @@ mod tests {
 
     /// What a buffer offers with a SYN-ACK and with the ACKs of segments that come in order.
     fn offers(buffer: u32, segment: u32, count: u32) -> Vec<u32> {
-        let texts = [("RcvBufSize", buffer.to_string()), ("SegmentSize", segment.to_string())];
-        let config = bench::config(&texts.each_ref().map(|(name, text)| (*name, text.as_str())));
+        let [buffer, size] = [buffer, segment].map(|bytes| bytes.to_string());
+        let texts = [("RcvBufSize", &*buffer), ("SegmentSize", &size), ("WindowScaling", "true")];
+        let config = bench::config(&texts);
         let mut window = OfferedWindow::new(&config);
         let mut next = Seq(1);
         let mut offers = vec![window.offer(next, 0, 0)];

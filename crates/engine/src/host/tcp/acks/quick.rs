@@ -9,11 +9,12 @@
 //! A segment with PSH, as the last of a burst of the sender's has it, is acknowledged as soon as it is read, which is at once here
 //! (`tcp_cleanup_rbuf`).
 //!
-//! Beyond a hole three segments are acknowledged one by one (so that a peer that counts them sees DupThresh), and then one ACK
-//! stands for those of a millisecond or a third of a round trip (Linux's compression of SACKs, `tcp_comp_sack_delay_ns`).
+//! What comes beyond a hole is acknowledged as `compression.rs` says.
 
+use super::compression::Compression;
 use super::offered::OfferedWindow;
-use super::{AckPolicy, GapAck, GapSegment, NewSegment};
+use super::timeout::AckTimeout;
+use super::{AckPolicy, Answer, GapSegment, NewSegment};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
@@ -24,17 +25,8 @@ use crate::packet::SackBlock;
 const MOST_QUICK: u32 = 16;
 /// When a mark comes: the peer's window may be small.
 const MARKED_QUICK: u32 = 2;
-const LEAST_WAIT: Time = Time::from_ms(40);
-/// ACKs beyond a hole that do not wait, and those that one which waits may stand for.
-const GAP_ACKS: u32 = 3;
-const MOST_COMPRESSED: u32 = 44;
-const LONGEST_GAP_WAIT: Time = Time::from_ms(1);
-/// In hundredths of a round trip.
-const GAP_WAIT: u64 = 33;
-/// By so much the kernel's timer is late: measured (7.3.4).
-const SLACK: Time = Time(10_000);
-/// Data that comes within this time halves the distance to the least wait.
-const OFTEN: Time = Time::from_ms(20);
+/// What a receiver takes for a full segment before any has come (RFC 9293 section 3.7.1).
+const USUAL: u32 = 536;
 
 #[derive(Debug)]
 pub struct Quick {
@@ -42,9 +34,8 @@ pub struct Quick {
     waiting: u32,
     /// ACKs that are not delayed.
     quick: u32,
-    /// How long an ACK may wait; 0 before the first data.
-    wait: Time,
-    most: Time,
+    timeout: AckTimeout,
+    compression: Compression,
     /// Each segment is acknowledged at once (Linux's `quickack` of a route).
     is_always_quick: bool,
     window: OfferedWindow,
@@ -54,13 +45,8 @@ pub struct Quick {
     is_due: bool,
     /// The segment that comes has a mark, or is what came with none (`tcp_ecn_check_ce`).
     is_marked: bool,
-    last: Time,
     /// What has come twice and is not reported yet.
     duplicate: Option<SackBlock>,
-    /// RCV.NXT at the last segment beyond a hole, ACKs that left at it, and those that wait.
-    gap: Seq,
-    gap_acks: u32,
-    compressed: u32,
     /// A segment beyond a hole is to be acknowledged.
     is_gap_due: bool,
 }
@@ -75,18 +61,14 @@ impl AckPolicy for Quick {
         Quick {
             waiting: 0,
             quick: 0,
-            wait: Time::ZERO,
-            most: config.delayed_ack_timeout,
+            timeout: AckTimeout::new(config),
+            compression: Compression::new(),
             is_always_quick: config.delayed_ack_count == 1,
             window: OfferedWindow::new(config),
             is_pushed: false,
             is_due: false,
             is_marked: false,
-            last: Time::ZERO,
             duplicate: None,
-            gap: Seq(0),
-            gap_acks: 0,
-            compressed: 0,
             is_gap_due: false,
         }
     }
@@ -94,40 +76,51 @@ impl AckPolicy for Quick {
     fn on_established(&mut self) {}
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
-        let NewSegment { bytes, in_order, held } = segment;
+        let NewSegment { bytes, end, in_order, held, rto } = segment;
+        if bytes >= self.usual() {
+            self.compression.on_echo(tcb);
+        } else {
+            self.is_pushed = true; // the last of several
+        }
         let window = &mut self.window;
+        let offered = window.last();
         let grows = if in_order > 0 {
             window.on_next(bytes, in_order, held)
         } else {
             window.on_gap(bytes, held)
         };
         if in_order > 0 {
-            self.adapt(tcb);
+            self.compression.on_next(tcb.now, end, offered);
+            if self.timeout.on_data(tcb.now, rto) {
+                self.quicken(MOST_QUICK);
+            }
             self.waiting += bytes;
         }
         if std::mem::take(&mut self.is_marked) {
             self.quicken(MARKED_QUICK);
-            self.wait = LEAST_WAIT;
+            self.timeout.deflate();
         }
         self.quick |= u32::from(grows);
     }
 
-    fn on_data(&mut self, tcb: &Tcb) -> Option<Time> {
+    fn on_data(&mut self, tcb: &Tcb) -> Answer {
         if self.quick > 0 || self.is_always_quick || self.is_due {
-            return None;
+            return Answer::Now;
         }
-        if self.waiting > self.window.largest() {
-            self.window.on_ack_due();
-            return None;
+        let is_enough = self.waiting > self.window.largest();
+        if is_enough && !self.window.narrows(0) {
+            return Answer::Now;
         }
+        // It waits until the application has read, which is at once.
         self.window.on_read();
-        if self.is_pushed {
-            return None;
+        let answer = self.timeout.begin(tcb);
+        if is_enough || self.is_pushed { Answer::Now } else { answer }
+    }
+
+    fn on_timer(&mut self, rto: Time) {
+        if !self.compression.is_waiting() {
+            self.timeout.inflate(rto);
         }
-        // An eighth of a round trip is enough, and LEAST_WAIT at least.
-        let bound =
-            if tcb.srtt.is_zero() { self.most } else { LEAST_WAIT.max(Time(tcb.srtt.0 / 8)) };
-        Some(self.wait.min(bound).min(self.most))
     }
 
     fn on_pushed(&mut self) {
@@ -152,37 +145,39 @@ impl AckPolicy for Quick {
         self.is_marked = true;
     }
 
-    fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> GapAck {
-        let GapSegment { next, unacked } = segment;
+    fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> Answer {
+        let GapSegment { next, unacked, held } = segment;
         self.is_gap_due = true;
         let is_quick = self.quick > 0 || self.is_always_quick || self.is_due;
-        if is_quick || unacked > self.window.largest() || self.compressed >= MOST_COMPRESSED {
-            return GapAck::Now;
+        let has_filled = unacked > self.window.largest() && !self.window.narrows(held);
+        if is_quick || has_filled {
+            return Answer::Now;
         }
-        if self.gap != next {
-            (self.gap, self.gap_acks) = (next, 0);
+        match self.compression.on_gap(tcb, next) {
+            // A timer that was set for an ACK which has left ends this wait, too.
+            Answer::After(wait) => {
+                let left = self.timeout.end(tcb.now).map_or(wait, |end| end - tcb.now);
+                Answer::After(wait.min(left))
+            }
+            now_or_with_last => now_or_with_last,
         }
-        if self.gap_acks < GAP_ACKS {
-            self.gap_acks += 1;
-            return GapAck::Now;
-        }
-        self.compressed += 1;
-        if self.compressed > 1 {
-            return GapAck::WithLast;
-        }
-        GapAck::After(Time(tcb.srtt.0 * GAP_WAIT / 100).min(LONGEST_GAP_WAIT) + SLACK)
     }
 
     fn is_compressing(&self) -> bool {
-        self.compressed > 0
+        self.compression.is_waiting()
     }
 
     fn on_ack_sent(&mut self) {
-        if std::mem::take(&mut self.is_gap_due) || self.waiting > 0 {
-            self.quick = self.quick.saturating_sub(1);
+        let was_due = std::mem::take(&mut self.is_gap_due) || self.waiting > 0;
+        if was_due && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.timeout.deflate();
+            }
         }
         self.waiting = 0;
-        self.compressed = 0;
+        self.compression.on_ack_sent();
+        self.timeout.on_ack_sent();
         (self.is_pushed, self.is_due) = (false, false);
     }
 
@@ -191,6 +186,7 @@ impl AckPolicy for Quick {
         self.duplicate = Some(block);
         if block.0 < next {
             self.quicken(MOST_QUICK);
+            self.timeout.deflate();
         }
     }
 
@@ -200,18 +196,11 @@ impl AckPolicy for Quick {
 }
 
 impl Quick {
-    fn adapt(&mut self, tcb: &Tcb) {
-        let since = tcb.now - self.last;
-        self.last = tcb.now;
-        if self.wait.is_zero() {
-            self.wait = LEAST_WAIT;
-            self.quicken(MOST_QUICK);
-        } else if since <= OFTEN {
-            self.wait = Time(self.wait.0 / 2) + OFTEN;
-        } else if since < self.wait {
-            self.wait = Time(self.wait.0 / 2) + since;
-        } else if since > self.most {
-            self.quicken(MOST_QUICK);
+    /// The size of a full segment.
+    fn usual(&self) -> u32 {
+        match self.window.largest() {
+            0 => USUAL,
+            largest => largest,
         }
     }
 
@@ -232,10 +221,21 @@ mod tests {
         Quick::new(&Config::new(&BTreeMap::from([size]), 0))
     }
 
-    /// A segment comes in order.
+    /// Of what receives only.
+    const RTO: Time = Time::from_ms(1000);
+
+    fn segment(bytes: u32, in_order: u32, held: u32) -> NewSegment {
+        NewSegment { bytes, end: Seq(0), in_order, held, rto: RTO }
+    }
+
+    /// A segment comes in order: how long its ACK may wait.
     fn data(acks: &mut Quick, tcb: &Tcb, bytes: u32) -> Option<Time> {
-        acks.on_new(tcb, NewSegment { bytes, in_order: bytes, held: 0 });
-        acks.on_data(tcb)
+        acks.on_new(tcb, segment(bytes, bytes, 0));
+        match acks.on_data(tcb) {
+            Answer::Now => None,
+            Answer::After(wait) => Some(wait),
+            Answer::WithLast => Some(Time::ZERO),
+        }
     }
 
     /// How long each ACK waits if a segment comes at each of these times, in ms; the window grows with five.
@@ -287,8 +287,8 @@ mod tests {
         assert_eq!(data(&mut acks, &tcb, 1448), None);
         acks.on_ack_sent();
         for held in gaps {
-            acks.on_new(&tcb, NewSegment { bytes: 1448, in_order: 0, held });
-            acks.on_gap(&tcb, GapSegment { next: Seq(1449), unacked: 0 });
+            acks.on_new(&tcb, segment(1448, 0, held));
+            acks.on_gap(&tcb, GapSegment { next: Seq(1449), unacked: 0, held: 0 });
             acks.on_ack_sent();
         }
         let one_by_one = |acks: &mut Quick| {
@@ -333,7 +333,7 @@ mod tests {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
         let tcb = Tcb::default();
         acks.window.on_next(1000, 1000, 0);
-        acks.wait = LEAST_WAIT;
+        acks.timeout.on_data(Time::ZERO, RTO);
         let mut acked = Vec::new();
         for segment in 1..=18 {
             if segment % 9 == 0 {
@@ -356,52 +356,45 @@ mod tests {
         assert_eq!((silent[21].is_some(), silent[22]), (true, None));
     }
 
-    /// What becomes of ACKs of segments beyond a hole, one every 100 us, after the window has ceased to grow.
-    fn beyond_a_hole(srtt: Time, nexts: impl IntoIterator<Item = u32>) -> Vec<GapAck> {
-        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        acks.window.on_next(1000, 1000, 0);
-        let tcb = Tcb { srtt, ..Tcb::default() };
-        let each = |next| {
-            let found = acks.on_gap(&tcb, GapSegment { next: Seq(next), unacked: 0 });
-            if found == GapAck::Now {
-                acks.on_ack_sent();
-            }
-            found
-        };
-        nexts.into_iter().map(each).collect()
-    }
-
-    #[test]
-    fn three_beyond_a_hole_are_acknowledged_at_once_and_one_ack_stands_for_44_more() {
-        let found = beyond_a_hole(Time::from_ms(20), [1001; 49]);
-        let wait = GapAck::After(Time(1_010_000));
-        assert_eq!(found[..5], [GapAck::Now, GapAck::Now, GapAck::Now, wait, GapAck::WithLast]);
-        assert!(found[5..47].iter().all(|one| *one == GapAck::WithLast));
-        assert_eq!(found[47..], [GapAck::Now, wait]);
-    }
-
     #[test]
     fn an_ack_that_is_due_does_not_wait_beyond_a_hole_either() {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
         acks.window.on_next(1000, 1000, 0);
         let tcb = Tcb { srtt: Time::from_ms(20), ..Tcb::default() };
-        let gap = |acks: &mut Quick| acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked: 0 });
+        let hole = GapSegment { next: Seq(1), unacked: 0, held: 0 };
+        let gap = |acks: &mut Quick| acks.on_gap(&tcb, hole);
         for _ in 0..3 {
-            assert_eq!(gap(&mut acks), GapAck::Now);
+            assert_eq!(gap(&mut acks), Answer::Now);
             acks.on_ack_sent();
         }
-        assert_ne!(gap(&mut acks), GapAck::Now);
+        assert_ne!(gap(&mut acks), Answer::Now);
         acks.on_due();
-        assert_eq!(gap(&mut acks), GapAck::Now);
+        assert_eq!(gap(&mut acks), Answer::Now);
         acks.on_ack_sent();
-        assert_ne!(gap(&mut acks), GapAck::Now);
+        assert_ne!(gap(&mut acks), Answer::Now);
     }
 
+    /// What a kernel did (7.3.4): of an ACK that has left the timer is still there, and ends the wait of one beyond a hole.
     #[test]
-    fn what_fills_a_hole_in_part_begins_anew_and_a_short_path_waits_for_a_third_of_it() {
-        let found = beyond_a_hole(Time::from_ms(1), [1001, 1001, 1001, 2001, 2001, 2001, 2001]);
-        assert_eq!(found[3..6], [GapAck::Now; 3]);
-        assert_eq!(found[6], GapAck::After(Time(340_000)));
+    fn the_timer_of_an_ack_that_has_left_ends_a_wait_beyond_a_hole() {
+        let mut acks = with_buffer(1000);
+        let mut tcb = Tcb { now: Time::from_ms(100), ..Tcb::default() };
+        (0..20).for_each(|_| {
+            data(&mut acks, &tcb, 1000);
+            acks.on_ack_sent();
+        });
+        assert_eq!(data(&mut acks, &tcb, 1000), Some(Time::from_ms(40)));
+        acks.on_ack_sent();
+        tcb.now = Time(140_990_000);
+        let gap = |acks: &mut Quick| {
+            let found = acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked: 0, held: 0 });
+            if found == Answer::Now {
+                acks.on_ack_sent();
+            }
+            found
+        };
+        assert_eq!([(); 3].map(|()| gap(&mut acks)), [Answer::Now; 3]);
+        assert_eq!(gap(&mut acks), Answer::After(Time(10_000)));
     }
 
     #[test]
@@ -409,16 +402,17 @@ mod tests {
         let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
         acks.window.on_next(1000, 1000, 0);
         let tcb = Tcb { srtt: Time::from_ms(20), ..Tcb::default() };
-        let gap =
-            |acks: &mut Quick, unacked| acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked });
+        let gap = |acks: &mut Quick, unacked| {
+            acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked, held: 0 })
+        };
         acks.quick = 2; // and then three
         for _ in 0..5 {
-            assert_eq!(gap(&mut acks, 0), GapAck::Now);
+            assert_eq!(gap(&mut acks, 0), Answer::Now);
             acks.on_ack_sent();
         }
-        assert_eq!(gap(&mut acks, 1001), GapAck::Now);
+        assert_eq!(gap(&mut acks, 1001), Answer::Now);
         assert!(!acks.is_compressing());
-        assert_ne!(gap(&mut acks, 1000), GapAck::Now);
+        assert_ne!(gap(&mut acks, 1000), Answer::Now);
         assert!(acks.is_compressing());
         acks.on_ack_sent();
         assert!(!acks.is_compressing());

@@ -207,6 +207,7 @@ mod tests {
                 counts: true,
                 was_overdue: false,
                 ends_burst: false,
+                is_pushed: false,
                 last_sent: Time::from_ms(left_ms),
             });
             if sacked {

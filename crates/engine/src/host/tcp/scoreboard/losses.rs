@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn what_left_together_and_is_lost_waits_together() {
         let mut scoreboard = four();
-        [0, 2].into_iter().for_each(|i| scoreboard.end_burst(i));
+        [0, 2].into_iter().for_each(|i| scoreboard.end_burst(i, false));
         scoreboard.mark_each_lost(|_| true);
         assert_eq!([0, 1, 2, 3].map(|i| scoreboard.lost_together(at(i))), [1, 2, 1, 1]);
         send_again(&mut scoreboard, 1);

@@ -94,7 +94,7 @@ mod tests {
             for _ in 0..burst {
                 scoreboard.take(SIZE, scoreboard.high(), Time::ZERO);
             }
-            scoreboard.end_burst_here();
+            scoreboard.end_burst_here(false);
         }
         scoreboard
     }

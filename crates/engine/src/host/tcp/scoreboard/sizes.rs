@@ -44,7 +44,8 @@ impl Scoreboard {
     fn split(&mut self, i: usize, len: u32) {
         let has_pieces = self.least > 0;
         self.pieces += u32::from(has_pieces);
-        let first = Segment { len, counts: false, ends_burst: has_pieces, ..self.sent[i] };
+        let ends_burst = has_pieces;
+        let first = Segment { len, counts: false, ends_burst, is_pushed: false, ..self.sent[i] };
         let more = self.split_adds(i, len);
         self.padding += more;
         for (is_out, out) in [
@@ -87,6 +88,7 @@ impl Scoreboard {
             }
             self.set_end(i, false);
             self.sent[i].ends_burst = next.ends_burst;
+            self.sent[i].is_pushed |= next.is_pushed;
             self.sent[i].len += next.len;
             self.sent[i].is_repeated |= next.is_repeated;
             self.cursor = self.cursor.min(i);

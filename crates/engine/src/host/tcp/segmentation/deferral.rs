@@ -18,10 +18,10 @@ const RECENT: Time = Time::from_ms(1);
 pub struct Deferral {
     /// Segments of the last burst that have not left.
     left: u32,
-    /// Bytes that wait for nothing but the window.
-    at_once: u32,
     /// The segment that leaves ends one of several, or a buffer of which that is known.
     ends_burst: bool,
+    /// With the last one of them a piece of the write queue ends that has PSH.
+    pushes_last: bool,
     /// The last one of them is what fits of a segment.
     cuts_last: bool,
     /// When it began.
@@ -41,13 +41,21 @@ impl Segmentation for Deferral {
     }
 
     fn on_write(&mut self, bytes: u32, fills: bool, opening: Opening<'_>) {
-        self.at_once = self.queue.add(bytes, fills, &opening);
+        self.queue.add(bytes, fills, &opening);
     }
 
     fn leaves(&mut self, opening: Opening<'_>) -> bool {
         let now = opening.tcb.now;
         let size = opening.tcb.segment_size;
         if self.goes_on(now) {
+            return true;
+        }
+        if let Some(bytes) = self.queue.next_burst() {
+            let head = self.queue.head(&opening, 0);
+            self.begin(bytes.div_ceil(size), now);
+            self.cuts_last = !bytes.is_multiple_of(size);
+            self.pushes_last = head.is_pushed && head.left <= bytes;
+            self.ends_burst = self.is_pushed();
             return true;
         }
         let burst = burst(opening.tcb);
@@ -63,8 +71,7 @@ impl Segmentation for Deferral {
             head.is_closed && opening.room >= head.left
         };
         let is_one = head.left.min(opening.unsent) <= size;
-        let is_pushed = std::mem::take(&mut self.at_once);
-        if is_pushed == 0 && !is_one && !ends_buffer && self.waits(&opening, burst) {
+        if !is_one && !ends_buffer && self.waits(&opening, burst) {
             return false;
         }
         // The peer's window ends within a segment of the burst: what fits of it goes along.
@@ -74,20 +81,23 @@ impl Segmentation for Deferral {
             && offered / size == together
             && offered < head.left.min(opening.unsent);
         let together = together.min(opening.unsent.div_ceil(size));
-        self.at_once = is_pushed.saturating_sub(together * size);
+        let bytes = if cuts { offered } else { together * size };
         self.begin(together + u32::from(cuts), now);
         self.cuts_last = cuts;
-        self.ends_burst = self.left == 0 && head.left <= size && head.is_pushed;
+        self.pushes_last = head.is_pushed && head.left <= bytes;
+        self.ends_burst = self.is_pushed();
         true
     }
 
     fn leaves_as_probe(&mut self, opening: Opening<'_>) {
         let quota = quota(&opening, burst(opening.tcb));
         let together = quota.min(opening.room / opening.tcb.segment_size).max(1);
-        self.queue.head(&opening, quota.max(1));
+        let head = self.queue.head(&opening, quota.max(1));
         let waiting = opening.unsent.div_ceil(opening.tcb.segment_size);
-        self.begin(together.min(waiting), opening.tcb.now);
-        self.ends_burst = false;
+        let together = together.min(waiting);
+        self.begin(together, opening.tcb.now);
+        self.pushes_last = head.is_pushed && head.left <= together * opening.tcb.segment_size;
+        self.ends_burst = self.is_pushed();
     }
 
     fn leaves_again(&mut self, tcb: &Tcb, room: u32, together: u32) {
@@ -99,7 +109,7 @@ impl Segmentation for Deferral {
 
     fn leaves_alone(&mut self) {
         self.left = 0;
-        self.ends_burst = false;
+        (self.ends_burst, self.pushes_last) = (false, false);
     }
 
     fn cuts_next(&self, now: Time) -> bool {
@@ -108,6 +118,10 @@ impl Segmentation for Deferral {
 
     fn ends_burst(&self) -> bool {
         self.ends_burst
+    }
+
+    fn is_pushed(&self) -> bool {
+        self.left == 0 && self.pushes_last
     }
 
     fn is_within_burst(&self) -> bool {
@@ -129,7 +143,7 @@ impl Deferral {
     /// So many segments leave together.
     fn begin(&mut self, together: u32, now: Time) {
         self.left = together.saturating_sub(1);
-        self.cuts_last = false;
+        (self.cuts_last, self.pushes_last) = (false, false);
         self.last = Some(now);
     }
 

@@ -38,6 +38,8 @@ struct Piece {
 pub struct WriteQueue {
     /// Those that wait to be sent.
     waiting: VecDeque<Piece>,
+    /// What leaves within the last write, in bytes.
+    bursts: VecDeque<u32>,
     /// The largest window that the peer has offered.
     largest_window: u32,
     /// Where PSH was last set.
@@ -80,46 +82,55 @@ impl WriteQueue {
         self.is_full
     }
 
-    /// `bytes` are written behind what is unsent.  Returns how many of all leave at once: where the first piece is full and more
-    /// is written, what the window lets leave of it does (`tcp_push_one`), and it takes as much again.
-    pub fn add(&mut self, bytes: u32, fills: bool, opening: &Opening<'_>) -> u32 {
+    /// `bytes` are written behind what is unsent.  Where the first piece is full and more is written, one burst of it leaves
+    /// (`tcp_push_one`), or with PSH all that the window lets leave of it, and it takes as much again ([`WriteQueue::next_burst`]).
+    pub fn add(&mut self, bytes: u32, fills: bool, opening: &Opening<'_>) {
         self.follow(opening);
         self.is_full = fills;
+        self.bursts.clear();
         let whole = self.whole(opening);
-        let mut at_once = 0;
+        let mut may_leave = leaving(opening);
+        let mut sent = opening.sent;
         let mut left = bytes;
         let mut end = opening.sent.wrapping_add(opening.unsent);
         while left > 0 {
-            let is_first = self.waiting.len() <= 1;
             let mut more = match self.waiting.back() {
-                Some(last) => self.lacks(last.end, whole, opening.sent).min(left),
-                None => 0,
+                Some(last) if last.end != sent => self.lacks(last.end, whole, sent).min(left),
+                _ => 0,
             };
             if more == 0 {
                 self.waiting.push_back(Piece { end, is_pushed: false });
                 more = whole.min(left);
+            } else if left == bytes
+                && let Some(last) = self.waiting.back_mut()
+            {
+                last.is_pushed = false; // the write before does not end there any more
             }
             left -= more;
             end = end.wrapping_add(more);
-            let mut is_pushed = self.pushes(end, left == 0);
-            if is_first && self.waiting.len() == 1 {
-                let mut leaving = leaving(opening).min(left);
-                at_once = leaving;
-                while leaving > 0 {
-                    // With PSH all that may leaves, else one burst.
-                    let more = if is_pushed { leaving } else { burst_of(opening).min(leaving) };
-                    leaving -= more;
-                    left -= more;
-                    end = end.wrapping_add(more);
-                    is_pushed |= self.pushes(end, left == 0);
+            let is_pushed = self.pushes(end, left == 0);
+            let Some(last) = self.waiting.back_mut() else { return };
+            last.end = end;
+            last.is_pushed |= is_pushed;
+            // Where several wait, what the window lets leave has left.
+            let of_first = end.wrapping_sub(sent);
+            if left > 0 && of_first == whole && may_leave > 0 {
+                let mut leaves = if is_pushed { may_leave } else { burst_of(opening) };
+                leaves = leaves.min(may_leave).min(of_first);
+                may_leave -= leaves;
+                sent = sent.wrapping_add(leaves);
+                while leaves > 0 {
+                    let burst = leaves.min(burst_of(opening));
+                    self.bursts.push_back(burst);
+                    leaves -= burst;
                 }
             }
-            if let Some(last) = self.waiting.back_mut() {
-                last.end = end;
-                last.is_pushed |= is_pushed;
-            }
         }
-        at_once
+    }
+
+    /// Bytes of the next burst that leaves within the last write, if one does.
+    pub fn next_burst(&mut self) -> Option<u32> {
+        self.bursts.pop_front()
     }
 
     /// Whether the one that ends there gets PSH: what ends a write does, and one of each half window (`forced_push`).
@@ -177,8 +188,9 @@ impl WriteQueue {
 
     /// What the last one, which ends there, may still take.
     fn lacks(&self, end: u32, whole: u32, sent: u32) -> u32 {
-        let before = self.waiting.len().checked_sub(2).map_or(sent, |at| self.waiting[at].end);
-        whole.saturating_sub(end.wrapping_sub(before))
+        let before = self.waiting.len().checked_sub(2).map(|at| self.waiting[at].end);
+        let begin = before.filter(|end| end.wrapping_sub(sent) as i32 > 0).unwrap_or(sent);
+        whole.saturating_sub(end.wrapping_sub(begin))
     }
 
     /// Whole segments that one holds, of half the largest window.
@@ -194,10 +206,14 @@ fn burst_of(opening: &Opening<'_>) -> u32 {
     quota(opening, burst(opening.tcb)).max(1) * opening.tcb.segment_size
 }
 
-/// Whole segments that the window lets leave.
+/// Whole segments that the window lets leave, and a part of one where the peer's ends within a burst.
 fn leaving(opening: &Opening<'_>) -> u32 {
     let size = opening.tcb.segment_size;
-    opening.room / size * size
+    let whole = opening.room / size;
+    let offered = opening.peer_window.saturating_sub(opening.unacked);
+    let is_within_burst = !(whole * size).is_multiple_of(burst_of(opening));
+    let is_cut = opening.may_cut && offered / size == whole && is_within_burst;
+    if is_cut { offered } else { whole * size }
 }
 
 #[cfg(test)]
@@ -229,16 +245,35 @@ mod tests {
         }
     }
 
-    fn closed(left: u32) -> Head {
-        Head { left, is_closed: true, is_pushed: true }
+    /// What is left of the first one, and whether another waits behind it.
+    type Left = (u32, bool);
+
+    fn closed(left: u32) -> Left {
+        (left, true)
     }
 
-    fn open(left: u32) -> Head {
-        Head { left, is_closed: false, is_pushed: true }
+    fn open(left: u32) -> Left {
+        (left, false)
     }
 
-    fn head(queue: &mut WriteQueue, sent: u32, together: u32) -> Head {
-        queue.head(&opening(&tcb(), sent, 0), together)
+    fn head(queue: &mut WriteQueue, sent: u32, together: u32) -> Left {
+        let head = queue.head(&opening(&tcb(), sent, 0), together);
+        (head.left, head.is_closed)
+    }
+
+    /// 45 segments fit into a piece: the second write goes on in the first one, and ends in the next.
+    #[test]
+    fn psh_goes_where_another_write_goes_on() {
+        let tcb = tcb();
+        let large = Opening { peer_window: 1 << 20, ..opening(&tcb, 0, 0) };
+        let mut queue = WriteQueue::default();
+        queue.add(SIZE, false, &large);
+        assert!(queue.head(&large, 0).is_pushed);
+        let whole = 45 * SIZE;
+        queue.add(whole, false, &Opening { unsent: SIZE, ..large });
+        let first = queue.head(&large, 0);
+        assert_eq!((first.left, first.is_pushed), (whole, false));
+        assert!(queue.head(&Opening { sent: whole, ..large }, 0).is_pushed);
     }
 
     #[test]
@@ -261,14 +296,17 @@ mod tests {
         let with_room = |room: u32, unsent| Opening { room, ..opening(&tcb, 0, unsent) };
         for (room, leaving) in [(0, 0), (SIZE, SIZE), (SIZE + 1, SIZE), (9 * SIZE, 2 * SIZE)] {
             let mut queue = WriteQueue::default();
-            assert_eq!(queue.add(SIZE, false, &with_room(room, 0)), 0, "it is not full");
-            assert_eq!(queue.add(3 * SIZE, false, &with_room(room, SIZE)), leaving);
+            queue.add(SIZE, false, &with_room(room, 0));
+            assert_eq!(queue.next_burst(), None, "it is not full");
+            queue.add(3 * SIZE, false, &with_room(room, SIZE));
+            assert_eq!(std::iter::from_fn(|| queue.next_burst()).sum::<u32>(), leaving);
             let wanted = if leaving < 2 * SIZE { closed } else { open };
             assert_eq!(head(&mut queue, 0, 0), wanted(2 * SIZE + leaving));
         }
         let mut queue = WriteQueue::default();
-        assert_eq!(queue.add(2 * SIZE, false, &with_room(SIZE, 0)), 0);
-        assert_eq!(queue.add(SIZE, false, &with_room(SIZE, 2 * SIZE)), 0, "it was full before");
+        queue.add(2 * SIZE, false, &with_room(SIZE, 0));
+        queue.add(SIZE, false, &with_room(SIZE, 2 * SIZE));
+        assert_eq!(queue.next_burst(), None, "it was full before");
         assert_eq!(head(&mut queue, 0, 0), closed(2 * SIZE));
     }
 
@@ -354,7 +392,7 @@ mod tests {
         let before = u32::MAX - SIZE;
         let mut queue = WriteQueue::default();
         queue.add(3 * SIZE, false, &opening(&tcb, before, 0));
-        assert_eq!(head(&mut queue, before, 0).left, 2 * SIZE);
+        assert_eq!(head(&mut queue, before, 0).0, 2 * SIZE);
         let sent = before.wrapping_add(2 * SIZE);
         assert_eq!(head(&mut queue, sent, 0), open(SIZE));
     }

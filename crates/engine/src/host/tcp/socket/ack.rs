@@ -506,7 +506,8 @@ impl<P: Profile> Socket<P> {
         if ack > self.tcb.next_tx_seq {
             self.tcb.next_tx_seq = ack;
         }
-        let is_fin_out = matches!(self.state, State::FinWait1 | State::Closing);
+        let is_fin_out =
+            matches!(self.state, State::FinWait1 | State::Closing) && !self.sending.has_fin;
         let Sending { scoreboard, .. } = &self.sending;
         let is_idle =
             if P::Loss::REPLACES_RTO { scoreboard.sent_size() } else { scoreboard.size() } == 0;

@@ -8,6 +8,7 @@ use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::TcpStack;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::reassembly::Reassembly;
+use crate::host::tcp::segmentation::Segmentation;
 use crate::packet::{Flags, Packet};
 
 impl<P: Profile> Socket<P> {
@@ -17,6 +18,9 @@ impl<P: Profile> Socket<P> {
         if self.sending.scoreboard.size_from(self.tcb.next_tx_seq) > 0 {
             self.sending.close_on_empty = true;
             return;
+        }
+        if P::STACK == TcpStack::Linux && !self.receiving.is_sink && self.sending.connected {
+            return self.queue_fin(env);
         }
         match self.state {
             State::SynRcvd | State::Established => {
@@ -34,6 +38,22 @@ impl<P: Profile> Socket<P> {
             State::Listen => self.close_and_notify(env),
             _ => {}
         }
+    }
+
+    /// All data has left: the FIN does, behind it, and is lost and found as data is.
+    fn queue_fin<E: Environment>(&mut self, env: &mut E) {
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            _ => return,
+        };
+        self.sending.has_fin = true;
+        self.sending.scoreboard.add(1);
+        self.sending.segmentation.leaves_alone();
+        self.tcb.next_tx_seq = self.tcb.high_tx_mark;
+        let sent = self.send_data(self.tcb.high_tx_mark, 1, Flags::ACK, env);
+        self.tcb.next_tx_seq += sent;
+        self.settle_loss_timer(env);
     }
 
     /// The receiving application closes its connection and stops listening.  Data that it has not been
@@ -59,10 +79,17 @@ impl<P: Profile> Socket<P> {
         {
             return;
         }
-        self.receiving.reassembly.set_fin(packet.seq + u32::from(packet.payload));
+        let seq = packet.seq + u32::from(packet.payload);
+        self.receiving.reassembly.set_fin(seq);
         self.sync_rx();
+        let is_beyond_hole = packet.seq > self.receiving.reassembly.next_rx();
+        if P::Acks::REPORTS_DUPLICATES && is_beyond_hole {
+            self.receiving.reassembly.report_again((seq, seq + 1));
+        }
         if packet.payload > 0 {
             self.on_data(packet, env);
+        } else if P::Acks::COMPRESSES && is_beyond_hole && !self.compresses(env) {
+            self.send_ack(env);
         }
         if !self.receiving.reassembly.finished() {
             return;
@@ -98,7 +125,7 @@ impl<P: Profile> Socket<P> {
     pub(super) fn on_segment_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags =
             packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0 | Flags::CWR.0 | Flags::ECE.0));
-        let acks_fin = self.tcb.high_tx_mark + 1;
+        let acks_fin = self.tcb.high_tx_mark + u32::from(!self.sending.has_fin);
         if flags == Flags::ACK {
             self.on_ack(packet, env);
             if self.state == State::FinWait1

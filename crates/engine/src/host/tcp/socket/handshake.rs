@@ -50,6 +50,7 @@ impl<P: Profile> Socket<P> {
         } else {
             // It is a loss like others: if the peer agrees to ECN, it is told of it.
             self.ecn.owes_cwr = true;
+            self.tcb.handshake_window = 1;
             Flags::SYN.with(self.ecn_request())
         };
         let timeouts = &mut self.sending.syns.timeouts;

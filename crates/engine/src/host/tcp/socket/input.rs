@@ -4,7 +4,7 @@ use super::parts::{HeardListening, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::acks::{AckPolicy, GapAck, GapSegment, NewSegment};
+use crate::host::tcp::acks::{AckPolicy, Answer, GapSegment, NewSegment};
 use crate::host::tcp::control::{CaEvent, EarlyAck, TcpStack};
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
@@ -336,14 +336,17 @@ impl<P: Profile> Socket<P> {
         if P::Acks::HEEDS_PUSH && packet.flags.has(Flags::PSH) {
             self.receiving.acks.on_pushed();
         }
-        if P::Acks::COMPRESSES && self.would_displace_block(packet) {
+        // That ACK is the one that was due for this segment, too, which it does not report.
+        let is_answered = P::Acks::COMPRESSES && self.would_displace_block(packet);
+        if is_answered {
             self.send_ack(env);
         }
         let expected = self.receiving.reassembly.next_rx();
         let held = self.receiving.reassembly.held_bytes();
         let Some(in_order) = self.receiving.reassembly.add(packet.seq, u32::from(packet.payload))
         else {
-            if !P::Acks::COMPRESSES || packet.seq < expected || !self.compresses(env) {
+            let is_old = packet.seq < expected;
+            if !is_answered && (!P::Acks::COMPRESSES || is_old || !self.compresses(env)) {
                 self.send_ack(env);
             }
             return;
@@ -352,8 +355,13 @@ impl<P: Profile> Socket<P> {
         let is_in_order = self.receiving.reassembly.next_rx() > expected;
         // Who hears of duplicate ACKs alone is not to take one for an offer.
         if is_in_order || self.agreed.sack {
-            let segment = NewSegment { bytes: u32::from(packet.payload), in_order, held };
+            let bytes = u32::from(packet.payload);
+            let (end, rto) = (packet.seq + bytes, self.round_trips.rto);
+            let segment = NewSegment { bytes, end, in_order, held, rto };
             self.receiving.acks.on_new(&self.tcb, segment);
+        }
+        if is_answered {
+            return;
         }
         if is_in_order {
             env.readable(in_order);
@@ -392,18 +400,18 @@ impl<P: Profile> Socket<P> {
     }
 
     /// Whether the ACK of a segment that leaves a hole waits.
-    fn compresses<E: Environment>(&mut self, env: &mut E) -> bool {
+    pub(super) fn compresses<E: Environment>(&mut self, env: &mut E) -> bool {
         if !self.agreed.sack || self.tcb.ecn_mode.rules().reads_all {
             return false; // counts of marks are not to wait
         }
         let Receiving { reassembly, acks, highest_ack_sent, .. } = &mut self.receiving;
         let next = reassembly.next_rx();
         let unacked = (next - *highest_ack_sent) as u32;
-        let segment = GapSegment { next, unacked };
+        let segment = GapSegment { next, unacked, held: reassembly.held_bytes() };
         match acks.on_gap(&self.tcb, segment) {
-            GapAck::Now => return false,
-            GapAck::WithLast => {}
-            GapAck::After(wait) => {
+            Answer::Now => return false,
+            Answer::WithLast => {}
+            Answer::After(wait) => {
                 self.disarm(Timer::DelayedAck, env);
                 self.arm(Timer::DelayedAck, wait, env);
             }
@@ -450,18 +458,22 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     pub(super) fn acknowledge_in_order<E: Environment>(&mut self, env: &mut E) {
         match self.receiving.acks.on_data(&self.tcb) {
-            None => {
+            Answer::Now => {
                 self.disarm(Timer::DelayedAck, env);
                 self.receiving.acks.on_ack_sent();
                 self.cwnd_event(CaEvent::NonDelayedAck, env);
                 self.send_ack(env);
             }
-            Some(delay) => {
+            Answer::After(delay) => {
                 self.cwnd_event(CaEvent::DelayedAck, env);
+                if P::Acks::COMPRESSES {
+                    self.disarm(Timer::DelayedAck, env);
+                }
                 if !self.is_pending(Timer::DelayedAck) {
                     self.arm_ticking(Timer::DelayedAck, delay, env);
                 }
             }
+            Answer::WithLast => self.cwnd_event(CaEvent::DelayedAck, env),
         }
     }
 }

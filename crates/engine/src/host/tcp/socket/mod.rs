@@ -112,6 +112,11 @@ pub trait Environment {
     /// The application may write up to `free` bytes; says what it does.
     fn writable(&mut self, free: u32) -> Write;
 
+    /// The same where a write may be taken in parts, as by a socket that does not block.
+    fn fill(&mut self, free: u32) -> Write {
+        self.writable(free)
+    }
+
     /// `bytes` in order for the application, which reads them at once.
     fn readable(&mut self, bytes: u32);
 

@@ -17,7 +17,7 @@ use crate::host::tcp::scoreboard::{Rule3, Scoreboard};
 use crate::host::tcp::segmentation::{Opening, Segmentation};
 use crate::host::tcp::tcb::{CongState, EcnState, Tcb};
 use crate::host::tcp::validation::{Usage, WindowValidation};
-use crate::packet::{Beside, Flags};
+use crate::packet::{Beside, Ecn, Flags};
 
 /// Where data begins: behind the SYN.
 const FIRST_BYTE: Seq = Seq(1);
@@ -32,14 +32,15 @@ impl<P: Profile> Socket<P> {
     /// The same where it happens most.
     #[inline(always)]
     pub(super) fn offer_space_here<E: Environment>(&mut self, env: &mut E) {
-        if self.receiving.is_sink {
+        // Linux takes nothing before it is connected.
+        if self.receiving.is_sink || (P::Segmentation::WAITS && self.state == State::SynSent) {
             return;
         }
         let free = self.room_to_write();
         if free == 0 {
             return;
         }
-        let write = env.writable(free);
+        let write = if P::Segmentation::WAITS { env.fill(free) } else { env.writable(free) };
         self.write(write, write.bytes == free, env);
     }
 
@@ -92,8 +93,28 @@ impl<P: Profile> Socket<P> {
         }
         self.statistics.written_bytes += u64::from(write.bytes);
         if write.close {
+            self.close_behind_write(env);
+        }
+    }
+
+    /// The application closes right after it has written.
+    pub fn close_behind_write<E: Environment>(&mut self, env: &mut E) {
+        if P::STACK == TcpStack::Linux && self.is_pending(Timer::SendPending) {
+            self.sending.is_closing = true;
+        } else {
             self.close(env);
         }
+    }
+
+    /// What was written before the application closed has left, as far as it could: the FIN goes with the rest, or by itself where
+    /// cwnd allows (Linux's `tcp_send_fin`).
+    #[cold]
+    fn close_behind_data<E: Environment>(&mut self, env: &mut E) {
+        if self.sending.scoreboard.unsent() == 0 && self.available_window() == 0 {
+            return;
+        }
+        self.sending.is_closing = false;
+        self.close(env);
     }
 
     /// Bytes that the application may write.
@@ -174,6 +195,9 @@ impl<P: Profile> Socket<P> {
             } else {
                 self.send_some(env);
             }
+        }
+        if P::STACK == TcpStack::Linux && self.sending.is_closing {
+            self.close_behind_data(env);
         }
         // What there was leaves before the application hears of room.
         if P::Segmentation::WAITS {
@@ -315,9 +339,11 @@ impl<P: Profile> Socket<P> {
     /// One burst, whatever waits for more, and one segment at least, whatever cwnd says.
     pub(super) fn send_new_as_probe<E: Environment>(&mut self, env: &mut E) {
         let room = self.available_window();
-        let Sending { scoreboard, segmentation, window, close_on_empty, .. } = &mut self.sending;
+        let Sending { scoreboard, segmentation, window, ends_burst, close_on_empty, .. } =
+            &mut self.sending;
         let opening = opening(&self.tcb, &self.config, scoreboard, *window, room, *close_on_empty);
         segmentation.leaves_as_probe(opening);
+        *ends_burst = segmentation.ends_burst();
         while let Some((seq, most)) = self.sending.scoreboard.next_new(self.sending.window) {
             self.tcb.next_tx_seq = seq;
             let sent = self.send_data(seq, most, Flags::ACK, env);
@@ -352,8 +378,10 @@ impl<P: Profile> Socket<P> {
         let lost = scoreboard.found_lost();
         let segment = scoreboard.send(index, || rate.on_sent(now, in_flight, lost));
         let (len, is_retransmission) = (segment.len, segment.retransmitted);
+        let was_pushed = segment.is_pushed;
         if P::Segmentation::WAITS && !self.sending.segmentation.is_within_burst() {
-            self.sending.scoreboard.end_burst(index);
+            let is_pushed = self.sending.segmentation.is_pushed();
+            self.sending.scoreboard.end_burst(index, is_pushed);
         }
 
         if self.is_pacing() && (P::Pacing::BY_BURSTS || !self.is_pending(Timer::Pacing)) {
@@ -364,8 +392,18 @@ impl<P: Profile> Socket<P> {
             self.disarm(Timer::DelayedAck, env);
             self.receiving.acks.on_ack_sent();
         }
-        flags = flags.with(self.ecn_flags(seq, is_retransmission));
-        let ecn = self.ecn_of_data(is_retransmission);
+        let has_fin = P::STACK == TcpStack::Linux
+            && self.sending.has_fin
+            && seq + len == self.sending.scoreboard.tail();
+        let payload = len - u32::from(has_fin);
+        let mut ecn = Ecn::NotEct;
+        if payload > 0 {
+            flags = flags.with(self.ecn_flags(seq, is_retransmission));
+            ecn = self.ecn_of_data(is_retransmission);
+        }
+        if has_fin {
+            flags = flags.with(Flags::FIN);
+        }
         if self.sending.close_on_empty && self.sending.scoreboard.size_from(seq + len) == 0 {
             flags = flags.with(Flags::FIN);
             match self.state {
@@ -374,10 +412,16 @@ impl<P: Profile> Socket<P> {
                 _ => {}
             }
         }
-        flags = flags.with(self.push(seq + len));
+        let push = self.push(seq + len, was_pushed);
+        if payload > 0 {
+            flags = flags.with(push);
+        }
         let window = self.window_field(self.agreed.receive_shift);
-        let mut packet = self.segment(seq, flags, window, len);
+        let mut packet = self.segment(seq, flags, window, payload);
         packet.ecn = ecn;
+        if payload == 0 && self.tcb.ecn_mode != EcnMode::Classic {
+            self.mark_control(&mut packet);
+        }
         if P::HEARS_LATE_TIMESTAMPS {
             self.receiving.highest_ack_sent = self.receiving.highest_ack_sent.max(packet.ack);
         }
@@ -385,7 +429,9 @@ impl<P: Profile> Socket<P> {
             self.disarm(Timer::Retransmit, env);
             self.arm_retransmit(RetransmitAction::Data, env);
         }
-        self.statistics.count_departure(&self.tcb, seq, len);
+        if payload > 0 {
+            self.statistics.count_departure(&self.tcb, seq, payload);
+        }
         if P::Validation::IS_ACTIVE {
             self.tcb.last_departure = now;
         }
@@ -404,15 +450,16 @@ impl<P: Profile> Socket<P> {
         len
     }
 
-    /// PSH for a segment that ends at `end`: the last of a burst, and of what there is to send (RFC 9293 section 3.9.1.2).
+    /// PSH for a segment that ends at `end`: the last of a burst, and of what there is to send (RFC 9293 section 3.9.1.2), and one that
+    /// `was_pushed` before.
     #[inline(always)]
-    pub(super) fn push(&mut self, end: Seq) -> Flags {
+    pub(super) fn push(&mut self, end: Seq, was_pushed: bool) -> Flags {
         if !P::Segmentation::WAITS {
             return Flags::default();
         }
         let ends_burst = std::mem::take(&mut self.sending.ends_burst);
         let is_last = self.sending.scoreboard.size_from(end) == 0;
-        if ends_burst || is_last { Flags::PSH } else { Flags::default() }
+        if ends_burst || was_pushed || is_last { Flags::PSH } else { Flags::default() }
     }
 
     /// Whether the retransmission timer starts with this segment: the only one in flight, or the first of them again.
@@ -467,7 +514,9 @@ impl<P: Profile> Socket<P> {
         }
         if flags.has(Flags::FIN) {
             flags = flags.with(Flags::ACK);
-        } else if matches!(self.state, State::FinWait1 | State::LastAck | State::Closing) {
+        } else if matches!(self.state, State::FinWait1 | State::LastAck | State::Closing)
+            && !self.sending.has_fin
+        {
             seq += 1; // beyond the FIN
         }
         if !P::Rtt::OF_DELIVERIES {

@@ -36,6 +36,10 @@ pub(super) struct Sending<P: Profile> {
     pub window_seq: Seq,
     pub connected: bool,
     pub close_on_empty: bool,
+    /// The application has closed, and what it wrote before has not been looked at yet, or left no room for a FIN.
+    pub is_closing: bool,
+    /// Behind all data there is a FIN that is a segment of its own, a byte to the scoreboard (Linux's write queue).
+    pub has_fin: bool,
     pub is_recover_active: bool,
     pub is_first_partial_ack: bool,
     pub rate: RateEstimator,
@@ -151,6 +155,8 @@ impl<P: Profile> Sending<P> {
             window_seq: Seq(0),
             persist_timeout: config.persist_timeout,
             close_on_empty: false,
+            is_closing: false,
+            has_fin: false,
             connected: false,
             pacing: P::Pacing::default(),
             segmentation: P::Segmentation::default(),

@@ -97,7 +97,9 @@ impl<P: Profile> Socket<P> {
         self.sync_rx();
         env.readable(bytes);
         self.announce_window(bytes, env);
-        self.receiving.acks.on_new(&self.tcb, NewSegment { bytes, in_order: bytes, held: 0 });
+        let (end, rto) = (self.tcb.next_rx_seq, self.round_trips.rto);
+        let segment = NewSegment { bytes, end, in_order: bytes, held: 0, rto };
+        self.receiving.acks.on_new(&self.tcb, segment);
         self.acknowledge_in_order(env);
     }
 
@@ -181,7 +183,8 @@ impl<P: Profile> Socket<P> {
         let Sending { scoreboard, rate, .. } = &mut self.sending;
         let seq = scoreboard.push_new(size, now, || rate.on_sent(now, in_flight, lost));
         if P::Segmentation::WAITS && !self.sending.segmentation.is_within_burst() {
-            self.sending.scoreboard.end_burst_here();
+            let is_pushed = self.sending.segmentation.is_pushed();
+            self.sending.scoreboard.end_burst_here(is_pushed);
         }
         if self.is_pacing() {
             self.pace(size, env);
@@ -189,7 +192,7 @@ impl<P: Profile> Socket<P> {
         self.disarm(Timer::DelayedAck, env);
         self.receiving.acks.on_ack_sent();
         let window = self.window_field(self.agreed.receive_shift);
-        let flags = Flags::ACK.with(self.push(seq + size));
+        let flags = Flags::ACK.with(self.push(seq + size, false));
         let mut packet = self.segment(seq, flags, window, size);
         packet.ecn = self.ecn_of_data(false);
         if self.starts_rto(seq, size, false) {

@@ -25,6 +25,7 @@ impl<P: Profile> Socket<P> {
                 RetransmitAction::Control(flags) => self.send_control(flags, env),
             },
             Timer::DelayedAck => {
+                self.receiving.acks.on_timer(self.round_trips.rto);
                 self.receiving.acks.on_ack_sent();
                 self.cwnd_event(CaEvent::DelayedAck, env);
                 self.send_ack(env);

@@ -394,7 +394,7 @@ fn a_fin_is_acknowledged_by_that_of_a_sink_unless_an_ack_is_due() {
     const TWO: &[(&str, &str)] = &[("DelAckCount", "2")];
     let hole = "
         100 < F. 1001:1501 ack 1
-        100 > . 1 ack 1 sack 1001:1501
+        100 > . 1 ack 1 sack 1001:1502
         110 < . 1:1001 ack 1
     ";
     let with_less = "
@@ -436,7 +436,7 @@ fn a_fin_beyond_a_hole_completes_a_handshake() {
          10  < S 0 sackok
          10  > S. 0 ack 1 sackok
          300 < F. 1001:1501 ack 1
-         300 > . 1 ack 1 sack 1001:1501
+         300 > . 1 ack 1 sack 1001:1502
          300 ? tcp Established",
     );
 }
@@ -468,6 +468,37 @@ fn a_fin_that_comes_again_in_time_wait_is_acknowledged_again() {
         400 ? tcp TimeWait
     ";
     play(&[], &after(ESTABLISHED, rest));
+}
+
+/// A FIN behind data that has left is a segment of its own, as the kernel's is (`tcp_send_fin`).
+fn play_closed(rest: &str) {
+    let begin = "
+        60  write 900
+        60  > . 1:901 ack 1
+        60  close
+        60  > F. 901 ack 1";
+    play(&[], &after(ESTABLISHED, &format!("{begin}\n{rest}")));
+}
+
+#[test]
+fn a_fin_that_is_lost_is_probed() {
+    play_closed(
+        "110 < . 1 ack 901
+         368 > F. 901 ack 1
+         418 < . 1 ack 902
+         418 ? in_flight 0 tcp FinWait2",
+    );
+}
+
+/// It tells that what was before it is lost.
+#[test]
+fn a_sack_of_the_fin_repairs_the_tail() {
+    play_closed(
+        "110 < . 1 ack 1 sack 901:902
+         126 > . 1:901 ack 1
+         174 < . 1 ack 902
+         174 ? in_flight 0 tcp FinWait2",
+    );
 }
 
 /// Of a receiver that closes while data waits for an ACK.
