@@ -128,10 +128,10 @@ def command(
             raise UsageError("verify seeds", "is of all published tables; leave out what selects")
         running.declare_sources()
         return seeds(running, json)
-    if what == "linux":
-        return linux(selection or Selection(), running, json)
-    running.declare_ns3(is_used=True)
-    return ns3(selection or Selection(), running, json)
+    judge = {"ns3": ns3, "linux": linux}[what]
+    if judge is ns3:
+        running.declare_ns3(is_used=True)
+    return judge(selection or Selection(), running, json)
 
 
 def seeds(running: Running, json: bool) -> int:
@@ -220,12 +220,13 @@ def _linux_at_random(selection: Selection, running: Running, json: bool) -> int:
     """Compare random scenarios with Linux, packet by packet."""
     from itertools import islice
 
+    from ccperf.scenario import profiles
     from ccperf.verify import fuzz_linux, linux_packets, many
 
     jobs = running.job_count() or cores()
     others = {"--recovery": running.recovery_name(), "--profile": running.profile_name()}
     for option, given in others.items():
-        if given and given != "linux":
+        if given and given not in profiles.TCPS:
             raise UsageError(option, f"`{given}`: random scenarios have Linux's; leave it out")
     backends = open_backend("native"), open_backend("linux")
     drawn = islice(fuzz_linux.draws(selection.seed), selection.fuzz)
