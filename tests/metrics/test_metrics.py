@@ -17,7 +17,7 @@ import ccperf
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.metrics import METRICS, compute
-from ccperf.runs.metrics.series import LinkSeries
+from ccperf.runs.metrics.link_series import LinkSeries
 from recordings import INTERVAL_NS, Dumbbell
 
 

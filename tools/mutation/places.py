@@ -94,6 +94,7 @@ OWN = (
     "host/tcp/acks/compression.rs",
     "host/tcp/acks/offered.rs",
     "host/tcp/acks/quick.rs",
+    "host/tcp/acks/receiver_rtt.rs",
     "host/tcp/acks/timeout.rs",
     "host/tcp/loss/forward.rs",
     "host/tcp/loss/rack.rs",
@@ -179,7 +180,7 @@ OFF_IN_NS3 = {
         "keep_open",
         "open_as_may_be",
     ),
-    "host/tcp/socket/close.rs": ("on_segment_in_time_wait",),
+    "host/tcp/socket/close.rs": ("close_behind_data", "queue_fin", "on_segment_in_time_wait"),
     "host/tcp/socket/episode.rs": (
         "on_loss_found",
         "probe_for_losses",
@@ -204,9 +205,8 @@ OFF_IN_NS3 = {
         "send_what_is_due",
     ),
     "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent"),
+    "host/tcp/socket/writing.rs": ("before_write", "ask_segmentation"),
     "host/tcp/socket/output.rs": (
-        "before_write",
-        "ask_segmentation",
         "is_cut_next",
         "is_deferred",
         "repeat_together",

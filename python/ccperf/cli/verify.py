@@ -224,9 +224,10 @@ def _linux_at_random(selection: Selection, running: Running, json: bool) -> int:
     from ccperf.verify import fuzz_linux, linux_packets, many
 
     jobs = running.job_count() or cores()
-    others = {"--recovery": running.recovery_name(), "--profile": running.profile_name()}
-    for option, given in others.items():
-        if given and given not in profiles.TCPS:
+    recovery, profile = running.recovery_name(), running.profile_name()
+    is_others = profile is not None and profile not in profiles.TCPS
+    for option, given in (("--recovery", recovery), ("--profile", profile if is_others else None)):
+        if given:
             raise UsageError(option, f"`{given}`: random scenarios have Linux's; leave it out")
     backends = open_backend("native"), open_backend("linux")
     drawn = islice(fuzz_linux.draws(selection.seed), selection.fuzz)

@@ -20,19 +20,20 @@ _SIZE = "burst"
 
 def too_small(scenario: Scenario) -> list[str]:
     """A sentence for each bucket that holds no packet of its link's MTU."""
-    found = []
-    for i, link in enumerate(scenario.links):
-        for word, direction in (("forward", link.forward), ("reverse", link.reverse)):
-            for path, qdisc in _within(f"links[{i}].{word}.qdisc", direction.qdisc):
-                for name, size in qdisc.attributes.items():
-                    if name.lower() == _SIZE and (fate := _fate(qdisc)):
-                        mtu = _native.parse_size(direction.mtu)
-                        if int(size) < mtu:
-                            found.append(
-                                f"{path}.attributes.{name}: packets of more than {size} B {fate}, "
-                                f"and the link takes {mtu} B; write {mtu} or more"
-                            )
-    return found
+    directions = (
+        (f"links[{i}].{word}.qdisc", getattr(link, word))
+        for i, link in enumerate(scenario.links)
+        for word in ("forward", "reverse")
+    )
+    return [
+        f"{path}.attributes.{name}: packets of more than {size} B {fate}, and the link takes "
+        f"{mtu} B; write {mtu} or more"
+        for place, direction in directions
+        for path, qdisc in _within(place, direction.qdisc)
+        for name, size in qdisc.attributes.items()
+        if name.lower() == _SIZE and (fate := _fate(qdisc))
+        if int(size) < (mtu := _native.parse_size(direction.mtu))
+    ]
 
 
 def _fate(qdisc: Algorithm) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ccperf.base.wording import counted
 from ccperf.present.figures.svg import Fragment
-from ccperf.runs.metrics.series import LinkSeries
+from ccperf.runs.metrics.link_series import LinkSeries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

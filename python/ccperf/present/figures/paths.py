@@ -9,7 +9,7 @@ import numpy as np
 from ccperf import _native
 from ccperf.base.wording import counted
 from ccperf.present.figures.figure import Axis, Figure, Floats, Panel, Series, Subject
-from ccperf.runs.metrics.series import LinkSeries
+from ccperf.runs.metrics.link_series import LinkSeries
 
 if TYPE_CHECKING:
     from ccperf.runs.recording import Recording, Table

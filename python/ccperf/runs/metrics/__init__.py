@@ -21,6 +21,7 @@ from ccperf.runs.metrics import pauses, trimming  # noqa: F401
 
 # isort: on
 from ccperf.runs.metrics.grid import SAMPLING
+from ccperf.runs.metrics.link_series import LinkSeries
 from ccperf.runs.metrics.parallel import with_parallel
 from ccperf.runs.metrics.registry import (
     METRICS,
@@ -32,7 +33,7 @@ from ccperf.runs.metrics.registry import (
     metric_named,
     named,
 )
-from ccperf.runs.metrics.series import FlowSeries, LinkSeries
+from ccperf.runs.metrics.series import FlowSeries
 from ccperf.runs.metrics.transfers import CLASSES, SIZE_CLASSES, Transfers, classes
 from ccperf.runs.metrics.windows import STEADY, STEADY_PREFIX, Later, Window
 

@@ -11,7 +11,8 @@ from ccperf.runs.metrics.statistics import mean
 
 if TYPE_CHECKING:
     from ccperf.runs.metrics.grid import Floats
-    from ccperf.runs.metrics.series import FlowSeries, LinkSeries
+    from ccperf.runs.metrics.link_series import LinkSeries
+    from ccperf.runs.metrics.series import FlowSeries
     from ccperf.runs.metrics.transfers import Transfers
 
 

@@ -12,7 +12,7 @@ from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import mean, percentiles
 
 if TYPE_CHECKING:
-    from ccperf.runs.metrics.series import LinkSeries
+    from ccperf.runs.metrics.link_series import LinkSeries
 
 
 @metric("link", unit="Mbps", better="higher", formula="mean over k of sending_rate_l1(t_k)")

@@ -1,7 +1,7 @@
-"""The series that metrics and figures are made of: samples as physical quantities, on the grid.
+"""The series of flows that metrics and figures are made of: physical quantities, on the grid.
 
-Rows are the grid points t_1 ... t_(n-1), columns the flows (or link directions) that the recording
-samples, in the scenario's order.  NaN stands where there is no value yet.
+Rows are the grid points t_1 ... t_(n-1), columns the flows that the recording samples, in
+the scenario's order.  NaN stands where there is no value yet.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import numpy.typing as npt
 
 from ccperf import _native
 from ccperf.algorithms import registry
-from ccperf.runs.metrics.capacity import capacities, means_within, steps_of
 from ccperf.runs.metrics.grid import Floats, Grid, Integers, positive
-from ccperf.runs.metrics.parallel import parallel
+from ccperf.runs.metrics.link_series import LinkSeries
 from ccperf.runs.metrics.path_delays import lengthened
 from ccperf.runs.metrics.unlike_paths import unlike
 from ccperf.runs.metrics.windows import phases
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ccperf.runs.metrics.unlike_paths import What
     from ccperf.runs.recording import Recording
@@ -382,137 +381,6 @@ class FlowSeries:
         """Segments in flight x (segment size + 112 B) over rate x RTT of the path."""
         bdp_bytes = self.bottleneck_rate * self.path_rtt * (1e3 / 8)
         return self.in_flight * (self.segment_bytes + 112) / positive(bdp_bytes)
-
-
-class LinkSeries:
-    """What the directions that are sampled did; arrays of shape (n - 1, directions)."""
-
-    def __init__(
-        self, scenario: Runnable, recording: Recording, only: Collection[str] | None = None
-    ) -> None:
-        """Read samples and counters; which directions have a queue discipline: `scenario`.
-
-        Those not in `only` may be left out: a thousand flows have four thousand directions, of
-        which one or two are looked at.
-        """
-        names = recording.links.strings("name")
-        with_qdisc = {
-            f"{link['name']}_{direction}": link[direction]["qdisc"] is not None
-            for link in scenario.parsed["links"]
-            for direction in ("forward", "reverse")
-        }
-        if list(with_qdisc) != names:
-            raise ValueError(
-                f"the recording's directions {names} are not the scenario's {list(with_qdisc)}"
-            )
-        self._counters = recording.links
-        wanted = None if only is None else [i for i, name in enumerate(names) if name in only]
-        self._samples = Grid(recording.link_samples, "link", wanted)
-        #: Their positions among all directions, shape (directions,).
-        self.positions = self._samples.subjects
-        self.names = [names[i] for i in self.positions]
-        self._parsed = scenario.parsed
-        #: The first row of the steady state, of a grid that may be there without that of flows.
-        self.steady = self._samples.first_after(phases(scenario.parsed).warm_up_ns)
-        #: Whether the direction has a queue discipline, shape (directions,).
-        self.has_qdisc = np.array([with_qdisc[name] for name in self.names], dtype=bool)
-
-    def counter(self, column: str) -> npt.NDArray[Any]:
-        """Return a column of the table `links`, shape (directions,)."""
-        counters: npt.NDArray[Any] = self._counters.array(column)[self.positions]
-        return counters
-
-    @property
-    def time(self) -> Floats:
-        """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
-        return self._samples.time
-
-    @cached_property
-    def rate(self) -> Floats:
-        """Configured rate in the interval that ends at t_k, in Mbps; the mean if it changes there,
-        as that of a trace does."""
-        found: Floats = self._samples.state("rate_bps") / 1e6
-        intervals = self._samples.starts_ns, self._samples.ends_ns
-        for column, steps in enumerate(steps_of(self._parsed, self.names)):
-            if len(steps) > 1:
-                means = means_within(steps, *intervals) / 1e6
-                found[:, column] = np.where(np.isnan(means), found[:, column], means)
-        return found
-
-    @cached_property
-    def sending_rate_l1(self) -> Floats:
-        """Bytes (PPP header included) of the transmissions started, in Mbps."""
-        return self._samples.rate("tx_bytes")
-
-    @cached_property
-    def qdisc_delay(self) -> Floats:
-        """Sojourn time of the packet that left last, rounded down to whole ms, in ms."""
-        return np.floor(self._samples.state("sojourn_ns") / 1e6)
-
-    @cached_property
-    def qdisc_length(self) -> Floats:
-        """Packets in the queue discipline; NaN without one."""
-        return np.where(self.has_qdisc, self._samples.state("qdisc_packets"), np.nan)
-
-    @cached_property
-    def sojourn(self) -> Floats:
-        """Sojourn time of the packet that left last, in ms.
-
-        NaN without a queue discipline, and in intervals in which nothing is sent: what had been
-        last would count as long as the queue is empty.
-        """
-        there = self.has_qdisc & (self._samples.increase("tx_bytes") > 0)
-        return np.where(there, self._samples.state("sojourn_ns") / 1e6, np.nan)
-
-    @cached_property
-    def drops(self) -> Floats:
-        """Packets that the queue discipline dropped in the interval that ends at t_k."""
-        return self._samples.increase("qdisc_dropped")
-
-    @cached_property
-    def marks(self) -> Floats:
-        """Packets that the queue discipline marked in the interval that ends at t_k."""
-        return self._samples.increase("qdisc_marked")
-
-    @cached_property
-    def utilization(self) -> Floats:
-        """sending_rate_l1 over the configured rate, in %; NaN where that is 0."""
-        return 100 * self.sending_rate_l1 / positive(self.rate)
-
-    @cached_property
-    def used_capacity(self) -> Floats:
-        """What a direction sent in the run over what it could have sent, shape (directions,).
-
-        On the wire, or through the token bucket in front of it if that is nearer to its limit.
-        """
-        of = capacities(self._parsed, self.names)
-        found = np.array([of[name] for name in self.names], dtype=float).reshape(-1, 2)
-        wire = self.counter("tx_bytes")
-        packets = wire - _PPP_HEADER * self.counter("tx_packets")
-        used: Floats = np.fmax(8 * wire / positive(found[:, 0]), 8 * packets / found[:, 1])
-        return used
-
-    @cached_property
-    def parallel(self) -> list[list[int]]:
-        """Columns of the directions that are parallel to each other, at least two each time."""
-        return sorted(
-            columns
-            for group in parallel(self._parsed)
-            if len(columns := [i for i, name in enumerate(self.names) if name in group]) > 1
-        )
-
-    @cached_property
-    def imbalance(self) -> Floats:
-        """Largest less least utilisation of those parallel to a direction, over their mean, in %.
-
-        NaN where nothing is sent, and of directions that have none beside them.
-        """
-        found = np.full(self.utilization.shape, np.nan)
-        for columns in self.parallel:
-            used = self.utilization[:, columns]
-            spread = 100 * (used.max(axis=1) - used.min(axis=1)) / positive(used.mean(axis=1))
-            found[:, columns] = spread[:, np.newaxis]
-        return found
 
 
 def _probing_share(recording: Recording) -> float:

@@ -4,6 +4,7 @@ mod compression;
 mod delayed;
 mod offered;
 mod quick;
+mod receiver_rtt;
 mod timeout;
 
 use std::fmt;

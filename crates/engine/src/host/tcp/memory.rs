@@ -7,7 +7,7 @@ use super::config::Config;
 const BESIDE_DATA: u32 = 436;
 const DESCRIPTION: u32 = 256;
 /// In bytes: the segments that a receiver reckons with before any has come (RFC 9293 section 3.7.1).
-const SMALL: u32 = 536;
+pub const SMALL: u32 = 536;
 
 /// What a buffer takes of which so much is asked for.
 pub fn doubled(buffer: u32) -> u64 {

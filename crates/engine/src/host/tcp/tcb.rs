@@ -6,7 +6,7 @@ use crate::base::time::{Rate, Time};
 use crate::packet::Ecn;
 
 /// Where data begins: behind the SYN.
-const FIRST_BYTE: Seq = Seq(1);
+pub const FIRST_BYTE: Seq = Seq(1);
 /// In segments (RFC 6928).
 const FIRST_WINDOW: u8 = 10;
 

@@ -5,7 +5,7 @@
 
 use crate::base::seq::Seq;
 use crate::host::tcp::config::Config;
-use crate::host::tcp::memory::room_beside;
+use crate::host::tcp::memory::{SMALL, room_beside};
 
 /// Segments that the threshold grows by with the first segment, and with each other.
 const FIRST_GROWTH: u32 = 1;
@@ -59,6 +59,11 @@ impl OfferedWindow {
     /// The largest segment that has come; 0 before the first.
     pub fn largest(&self) -> u32 {
         self.largest
+    }
+
+    /// What the receiver takes for a full segment, in bytes.
+    pub fn full_segment(&self) -> u32 {
+        if self.largest > 0 { self.largest } else { SMALL }
     }
 
     /// What was offered last, in bytes.

@@ -13,6 +13,7 @@
 
 use super::compression::Compression;
 use super::offered::OfferedWindow;
+use super::receiver_rtt::ReceiverRtt;
 use super::timeout::AckTimeout;
 use super::{AckPolicy, Answer, GapSegment, NewSegment};
 use crate::base::seq::Seq;
@@ -25,8 +26,6 @@ use crate::packet::SackBlock;
 const MOST_QUICK: u32 = 16;
 /// When a mark comes: the peer's window may be small.
 const MARKED_QUICK: u32 = 2;
-/// What a receiver takes for a full segment before any has come (RFC 9293 section 3.7.1).
-const USUAL: u32 = 536;
 
 #[derive(Debug)]
 pub struct Quick {
@@ -36,6 +35,7 @@ pub struct Quick {
     quick: u32,
     timeout: AckTimeout,
     compression: Compression,
+    rtt: ReceiverRtt,
     /// Each segment is acknowledged at once (Linux's `quickack` of a route).
     is_always_quick: bool,
     window: OfferedWindow,
@@ -63,6 +63,7 @@ impl AckPolicy for Quick {
             quick: 0,
             timeout: AckTimeout::new(config),
             compression: Compression::new(),
+            rtt: ReceiverRtt::default(),
             is_always_quick: config.delayed_ack_count == 1,
             window: OfferedWindow::new(config),
             is_pushed: false,
@@ -77,8 +78,8 @@ impl AckPolicy for Quick {
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
         let NewSegment { bytes, end, in_order, held, rto } = segment;
-        if bytes >= self.usual() {
-            self.compression.on_echo(tcb);
+        if bytes >= self.window.full_segment() {
+            self.rtt.on_echo(tcb.now, tcb.rcv_timestamp_echo);
         } else {
             self.is_pushed = true; // the last of several
         }
@@ -90,7 +91,7 @@ impl AckPolicy for Quick {
             window.on_gap(bytes, held)
         };
         if in_order > 0 {
-            self.compression.on_next(tcb.now, end, offered);
+            self.rtt.on_next(tcb.now, end, offered);
             if self.timeout.on_data(tcb.now, rto) {
                 self.quicken(MOST_QUICK);
             }
@@ -153,7 +154,7 @@ impl AckPolicy for Quick {
         if is_quick || has_filled {
             return Answer::Now;
         }
-        match self.compression.on_gap(tcb, next) {
+        match self.compression.on_gap(self.rtt.at_most(tcb.srtt), next) {
             // A timer that was set for an ACK which has left ends this wait, too.
             Answer::After(wait) => {
                 let left = self.timeout.end(tcb.now).map_or(wait, |end| end - tcb.now);
@@ -196,14 +197,6 @@ impl AckPolicy for Quick {
 }
 
 impl Quick {
-    /// The size of a full segment.
-    fn usual(&self) -> u32 {
-        match self.window.largest() {
-            0 => USUAL,
-            largest => largest,
-        }
-    }
-
     fn quicken(&mut self, most: u32) {
         let fit = (self.window.buffer() / 2 / self.window.largest().max(1)).max(2);
         self.quick = self.quick.max(fit.min(most));

@@ -103,3 +103,68 @@ impl AckTimeout {
 fn in_whole_ticks(time: Time) -> Time {
     Time::from_ms(time.ms())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::tcp::bench;
+
+    const RTO: Time = Time::from_ms(1000);
+
+    fn timeout() -> AckTimeout {
+        let mut timeout = AckTimeout::new(&bench::config(&[("MinRto", "1s")]));
+        assert!(timeout.on_data(Time::ZERO, RTO), "the first");
+        timeout
+    }
+
+    fn at(ms: u64, srtt: u64) -> Tcb {
+        Tcb { now: Time::from_ms(ms), srtt: Time::from_ms(srtt), ..Tcb::default() }
+    }
+
+    #[test]
+    fn an_ack_that_waited_for_nothing_waits_twice_as_long_at_most_for_a_timeout() {
+        let waits = [RTO, RTO, RTO, Time::from_ms(170)].map(|rto| {
+            let mut timeout = timeout();
+            (0..3).for_each(|_| timeout.inflate(rto));
+            timeout.begin(&at(0, 400))
+        });
+        let wait = |ms| Answer::After(Time::from_ms(ms));
+        assert_eq!(waits, [wait(200), wait(200), wait(200), wait(170)]);
+        let mut once = timeout();
+        once.inflate(RTO);
+        assert_eq!(once.begin(&at(0, 400)), wait(80));
+        once.deflate();
+        once.on_ack_sent();
+        assert_eq!(once.begin(&at(0, 400)), wait(40));
+    }
+
+    #[test]
+    fn a_round_trip_is_enough_and_40_ms_at_least() {
+        for (srtt, wait) in [(0, 80), (20, 40), (60, 60), (400, 80)] {
+            let mut timeout = timeout();
+            timeout.inflate(RTO);
+            assert_eq!(timeout.begin(&at(0, srtt)), Answer::After(Time::from_ms(wait)), "{srtt}");
+        }
+    }
+
+    /// A quarter of the wait before its end.
+    #[test]
+    fn what_comes_shortly_before_an_ack_is_due_takes_it_along() {
+        for (ms, answer) in [(10, Answer::WithLast), (29, Answer::WithLast), (30, Answer::Now)] {
+            let mut timeout = timeout();
+            timeout.begin(&at(0, 0));
+            assert_eq!(timeout.begin(&at(ms, 0)), answer, "{ms}");
+        }
+    }
+
+    #[test]
+    fn a_timer_that_ends_sooner_takes_the_place_of_one_that_runs() {
+        let mut timeout = timeout();
+        timeout.inflate(RTO);
+        timeout.begin(&at(0, 400));
+        timeout.deflate();
+        assert_eq!(timeout.begin(&at(20, 400)), Answer::After(Time::from_ms(40)));
+        assert_eq!(timeout.end(Time::from_ms(60)), Some(Time::from_ms(61)));
+        assert_eq!(timeout.end(Time::from_ms(61)), None);
+    }
+}

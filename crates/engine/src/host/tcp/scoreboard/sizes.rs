@@ -42,9 +42,9 @@ impl Scoreboard {
     /// Cuts segment `i` after `len` bytes.  The first part is the new one: it has the marks, but no
     /// memory of the delivery rate.
     fn split(&mut self, i: usize, len: u32) {
-        let has_pieces = self.least > 0;
-        self.pieces += u32::from(has_pieces);
-        let ends_burst = has_pieces;
+        // Of a profile with pieces the first part is one of its own.
+        let ends_burst = self.least > 0;
+        self.pieces += u32::from(ends_burst);
         let first = Segment { len, counts: false, ends_burst, is_pushed: false, ..self.sent[i] };
         let more = self.split_adds(i, len);
         self.padding += more;

@@ -8,7 +8,7 @@
 //! along.
 
 use super::burst::{burst, quota};
-use super::write_queue::WriteQueue;
+use super::write_queue::{Head, WriteQueue};
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
 use crate::host::tcp::tcb::{CongState, Tcb};
@@ -52,10 +52,7 @@ impl Segmentation for Deferral {
         }
         if let Some(bytes) = self.queue.next_burst() {
             let head = self.queue.head(&opening, 0);
-            self.begin(bytes.div_ceil(size), now);
-            self.cuts_last = !bytes.is_multiple_of(size);
-            self.pushes_last = head.is_pushed && head.left <= bytes;
-            self.ends_burst = self.is_pushed();
+            self.begin_new(bytes, head, opening.tcb);
             return true;
         }
         let burst = burst(opening.tcb);
@@ -82,10 +79,7 @@ impl Segmentation for Deferral {
             && offered < head.left.min(opening.unsent);
         let together = together.min(opening.unsent.div_ceil(size));
         let bytes = if cuts { offered } else { together * size };
-        self.begin(together + u32::from(cuts), now);
-        self.cuts_last = cuts;
-        self.pushes_last = head.is_pushed && head.left <= bytes;
-        self.ends_burst = self.is_pushed();
+        self.begin_new(bytes, head, opening.tcb);
         true
     }
 
@@ -94,10 +88,7 @@ impl Segmentation for Deferral {
         let together = quota.min(opening.room / opening.tcb.segment_size).max(1);
         let head = self.queue.head(&opening, quota.max(1));
         let waiting = opening.unsent.div_ceil(opening.tcb.segment_size);
-        let together = together.min(waiting);
-        self.begin(together, opening.tcb.now);
-        self.pushes_last = head.is_pushed && head.left <= together * opening.tcb.segment_size;
-        self.ends_burst = self.is_pushed();
+        self.begin_new(together.min(waiting) * opening.tcb.segment_size, head, opening.tcb);
     }
 
     fn leaves_again(&mut self, tcb: &Tcb, room: u32, together: u32) {
@@ -138,6 +129,14 @@ impl Deferral {
         }
         self.ends_burst = goes_on && self.left == 0;
         goes_on
+    }
+
+    /// So many bytes of new data leave together, of the first piece of the write queue or beyond it.
+    fn begin_new(&mut self, bytes: u32, head: Head, tcb: &Tcb) {
+        self.begin(bytes.div_ceil(tcb.segment_size), tcb.now);
+        self.cuts_last = !bytes.is_multiple_of(tcb.segment_size);
+        self.pushes_last = head.is_pushed && head.left <= bytes;
+        self.ends_burst = self.is_pushed();
     }
 
     /// So many segments leave together.

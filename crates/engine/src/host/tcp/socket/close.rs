@@ -40,6 +40,26 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// The application closes right after it has written.
+    pub fn close_behind_write<E: Environment>(&mut self, env: &mut E) {
+        if P::STACK == TcpStack::Linux && self.is_pending(Timer::SendPending) {
+            self.sending.is_closing = true;
+        } else {
+            self.close(env);
+        }
+    }
+
+    /// What was written before the application closed has left, as far as it could: the FIN goes with the rest, or by itself where
+    /// cwnd allows (Linux's `tcp_send_fin`).
+    #[cold]
+    pub(super) fn close_behind_data<E: Environment>(&mut self, env: &mut E) {
+        if self.sending.scoreboard.unsent() == 0 && self.available_window() == 0 {
+            return;
+        }
+        self.sending.is_closing = false;
+        self.close(env);
+    }
+
     /// All data has left: the FIN does, behind it, and is lost and found as data is.
     fn queue_fin<E: Environment>(&mut self, env: &mut E) {
         self.state = match self.state {

@@ -15,6 +15,7 @@ mod segments;
 mod statistics;
 mod steady;
 mod timers;
+mod writing;
 
 use std::mem::offset_of;
 use std::ops::Range;
