@@ -218,11 +218,16 @@ $(VENV)/.docs: docs/requirements.lock $(VENV)/.python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r docs/requirements.lock
 	@touch $@
 
-$(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python
+# The stamp says how the engine was built: after `make develop`, `make setup` builds the one that is shipped.
+SLOWER := $(if $(filter-out develop,$(PROFILE)),$(filter develop,$(shell cat $(VENV)/.native 2>/dev/null)))
+.PHONY: an-engine-of-develop
+an-engine-of-develop:
+
+$(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python $(SLOWER:develop=an-engine-of-develop)
 	@echo "Building the engine"
 	@$(OWN_JOBS) VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet >/dev/null \
 	  || { echo "The engine did not build; the compiler's message is above." >&2; exit 1; }
-	@touch $@
+	@echo $(PROFILE) > $@
 
 # What Python keeps of a module once it has read it. Where it is told to keep nothing
 # (PYTHONDONTWRITEBYTECODE, as in many containers), every command would compile all modules again.
@@ -271,4 +276,4 @@ $(VENV)/.optimised: $(RUST_SOURCES) pyproject.toml benchmarks/train.py benchmark
 	@$(GUIDED) VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet $(PGO) >/dev/null \
 	  || { echo "That failed; the message is above. Building without a profile"; \
 	       rm -f $(VENV)/.native; $(MAKE) --no-print-directory PROFILE=release $(VENV)/.native; }
-	@touch $(VENV)/.native $@
+	@echo $(PROFILE) > $(VENV)/.native; touch $@

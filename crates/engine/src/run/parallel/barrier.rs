@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Looks before a thread sleeps: some tens of microseconds, about as long as a window takes.
-const LOOKS: u32 = 2_000;
+/// Looks before a thread sleeps: a tenth to half of a millisecond, by how long a processor pauses.  A window takes less, but a
+/// part whose core the host takes away for a moment comes later, and to be woken takes as long again.
+const LOOKS: u32 = 10_000;
 
 #[derive(Debug)]
 pub struct Barrier {
