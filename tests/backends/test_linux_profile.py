@@ -299,6 +299,53 @@ def test_transfers_end_as_those_of_the_kernel(size: int, lost: Sequence[int]) ->
     assert found.rows > 30
 
 
+#: Writes of less than a segment; writes that a send buffer takes in parts; segments of a size that
+#: those agreed on have not.
+SHORT = {"type": "Poisson", "rate": "400kbps", "write": "512B"}
+AHEAD = {"type": "CBR", "rate": "20Mbps", "write": "4000B"}
+NOW_AND_THEN = {
+    "type": "OnOff",
+    "rate": "600kbps",
+    "write": "4000B",
+    "on_time": "900ms",
+    "off_time": "1ms",
+}
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("path", "cc", "tcp", "application", "lost"),
+    [
+        ("long", "TcpBic", {}, SHORT, []),
+        ("dumbbell", "TcpCubic", {"SndBufSize": 40_000}, AHEAD, []),
+        # A probe that is a FIN, behind a window of one segment.
+        ("dumbbell", "TcpHighSpeed", {}, {"type": "Greedy", "bytes": "14B"}, [0, 1]),
+        # What is read opens a window that was closed, or lets twice as much come.
+        ("dumbbell", "TcpWestwoodPlus", {"RcvBufSize": 40_000}, None, [60]),
+        ("long", "TcpCubic", {"RcvBufSize": 131_072}, None, [100, 140]),
+        # Half of the receive buffer waits beyond a hole.
+        ("long", "TcpCubic", {"RcvBufSize": 100_000}, None, [100, 101, 150, 160]),
+        # The last segment comes twice.
+        ("dumbbell", "TcpIllinois", {"RcvBufSize": 262_144}, NOW_AND_THEN, []),
+        ("deep", "TcpCubic", {"SegmentSize": 1425}, SHORT | {"type": "CBR"}, [6, 15, 16]),
+        ("deep", "TcpCubic", {"RcvBufSize": 100_000}, AHEAD | {"write": "1000B"}, [6, 15, 16]),
+    ],
+)
+def test_what_applications_write_and_read_leaves_as_from_the_kernel(
+    path: str, cc: str, tcp: dict[str, int], application: object, lost: Sequence[int]
+) -> None:
+    """Every packet, where segments are short, buffers full, or both."""
+    theirs = backend.Linux()
+    if missing := theirs.available():
+        pytest.skip(missing)
+    run = scenario(path, cc, "4s", {**OF_LINUX, **tcp}, drop=lost).canonical()
+    if application:
+        run["flows"][0]["application"] = application
+    found = linux_packets.compare(Scenario.model_validate(run), get("native"), theirs)
+    assert found.identical, found.report()
+    assert found.rows > 50
+
+
 @pytest.mark.kernel
 def test_a_send_buffer_bounds_no_more_than_the_kernels() -> None:
     """What the window lets leave while an application writes makes room for as much again, so that

@@ -180,7 +180,12 @@ OFF_IN_NS3 = {
         "keep_open",
         "open_as_may_be",
     ),
-    "host/tcp/socket/close.rs": ("close_behind_data", "queue_fin", "on_segment_in_time_wait"),
+    "host/tcp/socket/close.rs": (
+        "close_behind_data",
+        "close_as_probe",
+        "queue_fin",
+        "on_segment_in_time_wait",
+    ),
     "host/tcp/socket/episode.rs": (
         "on_loss_found",
         "probe_for_losses",
@@ -198,6 +203,7 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/socket/handshake.rs": ("heed_lost_syns",),
     "host/tcp/socket/input.rs": (
+        "announce_what_is_read",
         "resequence",
         "hand_on",
         "await_order",

@@ -5,6 +5,7 @@ use super::Transfer;
 use crate::base::event::{Event, EventQueue, Key};
 use crate::base::rng::RandomVariable;
 use crate::base::time::{Rate, Time};
+use crate::host::tcp::Write;
 
 /// A source that writes packets at times of its own, whatever TCP can carry: at a constant rate while
 /// it is on, as ns-3's `OnOffApplication`, with random gaps, as a Poisson process, or in writes at equal distances.
@@ -21,6 +22,10 @@ pub struct Source {
     periods: Option<Periods>,
     /// When the packet was created that the socket refused.
     refused: Option<Time>,
+    /// Bytes of a packet of which Linux has taken a part: they go before others, and as soon as they can.
+    rest: u32,
+    /// The source closes behind them.
+    is_closing: bool,
     /// When the next packet is due.
     send: Option<Key>,
     /// When the present period ends.
@@ -83,6 +88,8 @@ impl Source {
             gaps,
             periods,
             refused: None,
+            rest: 0,
+            is_closing: false,
             send: None,
             switch: None,
             transfer: Transfer::new(write_size, 0),
@@ -104,6 +111,26 @@ impl Source {
             }
             _ => whole,
         }
+    }
+
+    /// What it gives the socket now: nothing as long as that has not taken all of the last packet.
+    pub fn next_write(&self) -> u32 {
+        if self.rest > 0 { 0 } else { self.write_size() }
+    }
+
+    /// So much of the packet was not taken; `done`: it is the last.  Returns whether the source closes at once.
+    pub fn keep_rest(&mut self, rest: u32, done: bool) -> bool {
+        self.rest = rest;
+        self.is_closing = done && rest > 0;
+        done && rest == 0
+    }
+
+    /// The socket has room for so many bytes: what it takes of the rest.
+    pub fn fill(&mut self, free: u32) -> Write {
+        let bytes = self.rest.min(free);
+        self.rest -= bytes;
+        let close = self.rest == 0 && std::mem::take(&mut self.is_closing);
+        Write { bytes, size: bytes, close }
     }
 
     /// The connection is established: a source with periods begins with one in which it is off.  `due`: the

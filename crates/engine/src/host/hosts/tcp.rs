@@ -208,10 +208,10 @@ impl<P: Profile> Connection<P> {
         match source.take_due(host.event_key()) {
             Some(Due::Switch) => source.switch(host.event(APPLICATION), host.events()),
             Some(Due::Send) => {
-                let size = source.write_size();
+                let size = source.next_write();
                 self.with_socket(Side::Sender, host, |socket, now, around| {
-                    let accepted = socket.send(size, now, around);
-                    if around.on_sent(accepted) {
+                    let taken = socket.send(size, now, around);
+                    if around.on_taken(size, taken) {
                         socket.close_behind_write(around);
                     }
                 });
@@ -411,9 +411,11 @@ impl Around<'_> {
     }
 
     /// Returns whether the source closes.
-    fn on_sent(&mut self, accepted: bool) -> bool {
+    fn on_taken(&mut self, size: u32, taken: u32) -> bool {
         let Application::Source(source) = &mut *self.application else { return false };
-        source.on_sent(accepted, self.host.event(APPLICATION), self.host.events())
+        let is_taken = taken > 0;
+        let done = source.on_sent(is_taken, self.host.event(APPLICATION), self.host.events());
+        if is_taken { source.keep_rest(size - taken, done) } else { done }
     }
 }
 
@@ -478,7 +480,7 @@ impl Environment for Around<'_> {
     fn fill(&mut self, free: u32) -> Write {
         match &mut *self.application {
             Application::Greedy(greedy) => greedy.fill(self.host.now(), free),
-            Application::Source(_) => Write::default(),
+            Application::Source(source) => source.fill(free),
         }
     }
 

@@ -35,7 +35,7 @@ pub struct GapSegment {
     /// RCV.NXT with it, and what of that has not been acknowledged.
     pub next: Seq,
     pub unacked: u32,
-    /// What waits beyond the hole, with it.
+    /// The memory of what waits beyond the hole, with it.
     pub held: u32,
 }
 
@@ -47,10 +47,13 @@ pub struct NewSegment {
     pub end: Seq,
     /// What is in order with it: nothing beyond a hole, and more than itself where it fills one.
     pub in_order: u32,
-    /// What waited beyond a hole when it came.
+    /// The memory of what is in order with it, and of what waits beyond a hole, without it.
+    pub unread: u32,
     pub held: u32,
     /// The retransmission timeout of the end that it has come to.
     pub rto: Time,
+    /// It has PSH.
+    pub is_pushed: bool,
 }
 
 /// All else is acknowledged at once (RFC 5681 section 4.2).
@@ -60,9 +63,6 @@ pub trait AckPolicy: fmt::Debug + Send {
 
     /// Whether ACKs of what comes beyond a hole ever wait.
     const COMPRESSES: bool = false;
-
-    /// Whether a segment with PSH is not to wait.
-    const HEEDS_PUSH: bool = false;
 
     /// Whether what comes with a FIN waits for that of the application.
     const AWAITS_ANSWER: bool = false;
@@ -82,15 +82,12 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// An ACK has waited for as long as it might.
     fn on_timer(&mut self, _rto: Time) {}
 
-    /// The window that a segment offers which acknowledges what is before `next`, while so many bytes are held beyond it, in units
-    /// of 2^`shift` bytes; `None`: all that there is room for.
+    /// The window that a segment offers which acknowledges what is before `next`, while so much memory is held beyond it, in
+    /// units of 2^`shift` bytes; `None`: all that there is room for.
     #[inline(always)]
     fn offer(&mut self, _next: Seq, _held: u32, _shift: u8) -> Option<u32> {
         None
     }
-
-    /// A segment with PSH has come.
-    fn on_pushed(&mut self) {}
 
     /// The ACK of the segment that comes is not to wait, not beyond a hole either: it has CWR, or another mark than the last.
     fn on_due(&mut self) {}
@@ -107,6 +104,12 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// A hole is left, perhaps by what fills it in part.
     fn on_gap(&mut self, _tcb: &Tcb, _segment: GapSegment) -> Answer {
         Answer::Now
+    }
+
+    /// The application has read.  Returns whether the peer is to hear at once how much more may come from `next` on.
+    #[inline(always)]
+    fn has_opened(&mut self, _next: Seq, _held: u32) -> bool {
+        false
     }
 
     /// An ACK of those waits.

@@ -228,7 +228,8 @@ impl<P: Profile> Bench<P> {
             ["connect"] => socket.connect(now, world),
             ["listen"] => socket.listen(),
             ["write", bytes] => {
-                assert!(socket.send(number(bytes), now, world), "no room for {bytes} bytes");
+                let taken = socket.send(number(bytes), now, world);
+                assert_eq!(taken, number(bytes), "no room for {bytes} bytes");
             }
             ["close"] => socket.close(world),
             ["<", ref segment @ ..] => {

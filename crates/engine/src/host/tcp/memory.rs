@@ -8,6 +8,8 @@ const BESIDE_DATA: u32 = 436;
 const DESCRIPTION: u32 = 256;
 /// In bytes: the segments that a receiver reckons with before any has come (RFC 9293 section 3.7.1).
 pub const SMALL: u32 = 536;
+/// Bytes that a receive buffer may have at most (the last of `tcp_rmem`).
+pub const LARGEST_BUFFER: u32 = 33_554_432;
 
 /// What a buffer takes of which so much is asked for.
 pub fn doubled(buffer: u32) -> u64 {
@@ -16,27 +18,29 @@ pub fn doubled(buffer: u32) -> u64 {
 
 /// Bytes of data for which a receive buffer of this size has room, by segments of `segment` bytes.
 pub fn room(buffer: u32, segment: u32) -> u32 {
-    room_beside(buffer, segment, 0, 0)
+    room_beside(buffer, segment, 0)
 }
 
-/// The same while so many bytes are `held` in such segments, and so many are `unread`, in several of them or a shorter one.  Data is
-/// taken for the share of the memory that such a segment fills of its own, in 256ths (`scaling_ratio`), and for a half while none has
-/// more than 536 B.
-pub fn room_beside(buffer: u32, segment: u32, held: u32, unread: u32) -> u32 {
-    let share = if segment > SMALL { 256 * u64::from(segment) / memory_of(segment) } else { 128 };
-    let of_many = |bytes: u32| u64::from(bytes.div_ceil(segment.max(1))) * memory_of(segment);
-    let of_unread = match unread {
-        0 => 0,
-        bytes if bytes < segment => memory_of(bytes),
-        bytes => of_many(bytes),
-    };
-    let used = of_many(held) + of_unread;
-    let free = doubled(buffer).saturating_sub(used);
-    (free * share / 256).try_into().unwrap_or(u32::MAX)
+/// The same while so much memory is `used`.  Data is taken for the share of the memory that such a segment fills of its own
+/// (`scaling_ratio`), and for a half while none has more than 536 B.
+pub fn room_beside(buffer: u32, segment: u32, used: u32) -> u32 {
+    let free = doubled(buffer).saturating_sub(used.into());
+    (free * share(segment) / 256).try_into().unwrap_or(u32::MAX)
 }
 
-fn memory_of(segment: u32) -> u64 {
-    ((segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION).into()
+/// Of 256ths of memory, those that data is taken for where segments have so many bytes.
+pub fn share(segment: u32) -> u64 {
+    if segment > SMALL { 256 * u64::from(segment) / u64::from(memory_of(segment)) } else { 128 }
+}
+
+/// What the memory of a segment of so many bytes counts as data, by the share of segments of `measured` bytes.
+pub fn data_of(bytes: u32, measured: u32) -> u32 {
+    (u64::from(memory_of(bytes)) * share(measured) / 256) as u32
+}
+
+/// What a segment takes of a receive buffer.
+pub fn memory_of(segment: u32) -> u32 {
+    (segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION
 }
 
 /// The largest window that is offered: what there is room for, in whole units of the window field, as far as that can say it

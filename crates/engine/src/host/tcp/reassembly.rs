@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::memory::memory_of;
 use crate::base::seq::Seq;
 use crate::packet::SackBlock;
 
@@ -30,6 +31,8 @@ pub struct Reassembly {
 struct Held {
     /// Segments beyond RCV.NXT, in order of sequence number, not overlapping, not merged.
     pending: VecDeque<(Seq, u32)>,
+    /// What they take of Linux's memory.
+    memory: u32,
     /// Most recent first.
     sacks: Vec<SackBlock>,
 }
@@ -56,9 +59,9 @@ impl Reassembly {
         self.held_bytes > 0
     }
 
-    /// What waits beyond a hole.
-    pub fn held_bytes(&self) -> u32 {
-        self.held_bytes
+    /// What waits beyond a hole, in Linux's memory.
+    pub fn held_memory(&self) -> u32 {
+        self.held.as_ref().map_or(0, |held| held.memory)
     }
 
     pub fn got_fin(&self) -> bool {
@@ -166,6 +169,7 @@ impl Reassembly {
         let stored = (tail - head) as u32;
         if head > self.next {
             held.pending.insert(at, (head, stored));
+            held.memory += memory_of(stored);
             self.held_bytes += stored;
             held.report(head, tail);
             self.is_waiting = true;
@@ -178,6 +182,7 @@ impl Reassembly {
                 break;
             }
             held.pending.pop_front();
+            held.memory -= memory_of(size);
             self.held_bytes -= size;
             self.next += size;
         }
@@ -213,6 +218,7 @@ impl Held {
                 if start > *head && end < *tail {
                     // Wholly inside the new segment, which replaces it.
                     self.pending.remove(i);
+                    self.memory -= memory_of(size);
                     replaced += size;
                     continue;
                 }

@@ -16,6 +16,8 @@ pub struct Usage {
     /// SND.UNA and SND.NXT.
     pub head: Seq,
     pub next: Seq,
+    /// What is between them, in bytes of whole segments.
+    pub outstanding: u32,
     /// Something new has left.
     pub has_sent: bool,
     /// New data waits that a wider cwnd had let leave.

@@ -1,17 +1,19 @@
 //! The window that Linux offers: what is free of the receive buffer, up to a threshold that grows by two segments with each one
-//! that comes.  What was offered is not taken back, and without a scale only whole segments are (`tcp_select_window`).
+//! that comes and is mostly data.  What was offered is not taken back, and without a scale only whole segments are
+//! (`tcp_select_window`).
 //!
 //! The buffer has twice the memory that was asked for, and a segment takes more of it than its data ([`room_beside`]).
 
 use crate::base::seq::Seq;
 use crate::host::tcp::config::Config;
-use crate::host::tcp::memory::{SMALL, room_beside};
+use crate::host::tcp::memory::{LARGEST_BUFFER, SMALL, data_of, room_beside, share};
 
-/// Segments that the threshold grows by with the first segment, and with each other.
-const FIRST_GROWTH: u32 = 1;
+/// Segments that the threshold grows by with each.
 const GROWTH: u32 = 2;
 /// Bytes of a segment in order with which it grows.
 const LEAST: u32 = 128;
+/// The smallest segment that says how large full ones are.
+const LEAST_FULL: u32 = 88;
 /// What a window field can say (RFC 7323 section 2.3).
 const LARGEST: u32 = LARGEST_UNSCALED << 14;
 const LARGEST_UNSCALED: u32 = 65_535;
@@ -20,15 +22,18 @@ const LARGEST_UNSCALED: u32 = 65_535;
 pub struct OfferedWindow {
     /// What was asked for, in bytes.
     buffer: u32,
-    /// The largest segment that has come; none before the first.
-    largest: u32,
+    /// Bytes of a full segment, as far as is known, and of the one before if that was shorter.
+    full: u32,
+    shorter: u32,
+    /// The last segment by whose memory data is taken for its share; none as long as all are small.
+    measured: u32,
     /// Those that both ends agreed on.
     segment: u32,
     /// At most so many bytes are offered.
     threshold: u32,
-    has_grown: bool,
+    has_data: bool,
     may_scale: bool,
-    /// Bytes that came in order and are not read when the ACK leaves.
+    /// Memory of what came in order and is not read when the ACK leaves.
     unread: u32,
     /// What was offered last, with which scale, and where it ends.
     last: u32,
@@ -40,8 +45,10 @@ impl OfferedWindow {
     pub fn new(config: &Config) -> OfferedWindow {
         OfferedWindow {
             buffer: config.receive_buffer,
-            largest: 0,
-            has_grown: false,
+            full: config.segment_size.clamp(LEAST_FULL, SMALL),
+            shorter: 0,
+            measured: 0,
+            has_data: false,
             segment: config.segment_size,
             threshold: config.receive_buffer,
             may_scale: config.window_scaling,
@@ -56,14 +63,9 @@ impl OfferedWindow {
         self.buffer
     }
 
-    /// The largest segment that has come; 0 before the first.
-    pub fn largest(&self) -> u32 {
-        self.largest
-    }
-
     /// What the receiver takes for a full segment, in bytes.
     pub fn full_segment(&self) -> u32 {
-        if self.largest > 0 { self.largest } else { SMALL }
+        self.full
     }
 
     /// What was offered last, in bytes.
@@ -71,22 +73,67 @@ impl OfferedWindow {
         self.last
     }
 
-    /// A segment has come with which so much is `in_order`, and not read yet, where so much was held before.  Returns whether the
-    /// threshold had room to grow by it.
-    pub fn on_next(&mut self, bytes: u32, in_order: u32, held: u32) -> bool {
-        self.unread = in_order;
-        self.measure(bytes);
-        bytes >= LEAST && self.grow(held.saturating_sub(in_order.saturating_sub(bytes)))
+    /// RCV.NXT as the peer was told of it last.
+    pub fn told(&self) -> Option<Seq> {
+        self.edge.map(|edge| edge - self.last)
     }
 
-    /// The same beyond a hole, where so much is held already.
+    /// A segment has come; `is_pushed`: with PSH, so that it may be short where others are not.  Returns whether it seems to be
+    /// the last of several (`tcp_measure_rcv_mss`).
+    pub fn measure(&mut self, bytes: u32, is_pushed: bool) -> bool {
+        if !std::mem::replace(&mut self.has_data, true) {
+            if !self.may_scale {
+                self.threshold = self.threshold.min(LARGEST_UNSCALED);
+            }
+            // Room for a segment is kept free.
+            let most = self.buffer.saturating_sub(self.segment).max(2 * self.segment);
+            self.threshold = self.threshold.min(most);
+        }
+        let before = std::mem::take(&mut self.shorter);
+        if bytes >= self.full {
+            if bytes != self.full {
+                self.measured = bytes;
+            }
+            self.full = bytes.min(self.segment);
+            return is_pushed;
+        }
+        if bytes >= SMALL || (bytes >= LEAST_FULL && !is_pushed) {
+            self.shorter = bytes;
+            if bytes == before {
+                self.full = bytes;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A segment of so many bytes has come in order.  Memory that is not read yet is `unread`, and that of what is beyond a hole
+    /// `held`, here and below.  Returns whether the threshold had room to grow by it.
+    pub fn on_next(&mut self, bytes: u32, unread: u32, held: u32) -> bool {
+        self.unread = unread;
+        bytes >= LEAST && self.grow(bytes, held)
+    }
+
+    /// The same beyond a hole, where so much was held before.
     pub fn on_gap(&mut self, bytes: u32, held: u32) -> bool {
         self.unread = 0;
-        self.measure(bytes);
-        self.grow(held)
+        self.grow(bytes, held)
     }
 
-    /// Before the application has read less would be offered than last, while so much is held beyond a hole.
+    /// Less than half of the buffer is free.
+    pub fn is_half_full(&self, held: u32) -> bool {
+        self.free(held) < self.room() / 2
+    }
+
+    /// Twice as much can be offered as is still open from `next` on (`tcp_cleanup_rbuf`).
+    pub fn has_opened(&self, next: Seq, held: u32) -> bool {
+        let Some(edge) = self.edge else { return false };
+        let open = (edge - next).max(0) as u32;
+        let offered = self.whole(held);
+        2 * open <= self.room() && offered > 0 && offered >= 2 * open
+    }
+
+    /// Before the application has read less would be offered than last.
     pub fn narrows(&self, held: u32) -> bool {
         self.whole(held) < self.last
     }
@@ -96,28 +143,43 @@ impl OfferedWindow {
         self.unread = 0;
     }
 
-    fn measure(&mut self, bytes: u32) {
-        self.largest = self.largest.max(bytes);
+    fn grow(&mut self, bytes: u32, held: u32) -> bool {
+        let room = self.free(held).min(self.room()).saturating_sub(self.threshold);
+        let growth = self.growth(bytes).min(room);
+        self.threshold += growth;
+        growth > 0
     }
 
-    fn grow(&mut self, held: u32) -> bool {
-        let mut growth = GROWTH;
-        if !std::mem::replace(&mut self.has_grown, true) {
-            growth = FIRST_GROWTH;
-            if !self.may_scale {
-                self.threshold = self.threshold.min(LARGEST_UNSCALED);
-            }
+    /// By so much the threshold grows with a segment.  The less of its memory is data, the lower the threshold must be for that.
+    fn growth(&self, bytes: u32) -> u32 {
+        let mut taken = data_of(bytes, self.measured);
+        if taken <= bytes {
+            return GROWTH * self.segment.max(bytes);
         }
-        let room = self.free(held).saturating_sub(self.threshold);
-        self.threshold += room.min(growth * self.largest);
-        room > 0
+        taken /= 2;
+        let mut most = (u64::from(LARGEST_BUFFER) * share(self.measured) / 512) as u32;
+        while self.threshold <= most {
+            if taken <= bytes {
+                return GROWTH * self.full.max(bytes);
+            }
+            (taken, most) = (taken / 2, most / 2);
+        }
+        0
+    }
+
+    /// Of the empty buffer; while all segments are small, room for one is kept free.
+    fn room(&self) -> u32 {
+        if self.measured > 0 {
+            return room_beside(self.buffer, self.measured, 0);
+        }
+        self.buffer.saturating_sub(self.segment).max(2 * self.segment)
     }
 
     fn free(&self, held: u32) -> u32 {
-        room_beside(self.buffer, self.largest, held, self.unread)
+        room_beside(self.buffer, self.measured, held + self.unread)
     }
 
-    /// In bytes, for a segment that acknowledges what is before `next`, while so much is held beyond it; in units of 2^`shift`.
+    /// In bytes, for a segment that acknowledges what is before `next`; in units of 2^`shift`.
     pub fn offer(&mut self, next: Seq, held: u32, shift: u8) -> u32 {
         self.shift = shift;
         let before = self.edge.map_or(0, |edge| (edge - next).max(0) as u32);
@@ -126,13 +188,16 @@ impl OfferedWindow {
         self.last
     }
 
-    /// Whole segments or units of the window field.
+    /// Whole segments or units of the window field; nothing where less is free than a segment, or a sixteenth of all.
     fn whole(&self, held: u32) -> u32 {
-        let segment = if self.largest > 0 { self.largest } else { self.segment };
+        let segment = if self.has_data { self.full } else { self.segment };
+        let all = room_beside(self.buffer, self.measured, 0);
         let mut free = self.free(held);
-        if free < segment {
-            // Once it has read, the kernel says at once what a closed window has opened to.
-            free = room_beside(self.buffer, self.largest, held, 0);
+        if self.is_half_full(held) {
+            free = free >> self.shift << self.shift;
+            if free < all / 16 || free < segment.min(self.room()) {
+                return 0;
+            }
         }
         let free = free.min(self.threshold).min(LARGEST);
         if self.shift > 0 || free < segment {
@@ -146,6 +211,7 @@ impl OfferedWindow {
 mod tests {
     use super::*;
     use crate::host::tcp::bench;
+    use crate::host::tcp::memory::memory_of;
 
     /// What a buffer offers with a SYN-ACK and with the ACKs of segments that come in order.
     fn offers(buffer: u32, segment: u32, count: u32) -> Vec<u32> {
@@ -157,7 +223,8 @@ mod tests {
         let mut offers = vec![window.offer(next, 0, 0)];
         for _ in 0..count {
             next += segment;
-            window.on_next(segment, segment, 0);
+            window.measure(segment, false);
+            window.on_next(segment, memory_of(segment), 0);
             offers.push(window.offer(next, 0, config.window_shift()));
         }
         offers
@@ -181,10 +248,20 @@ mod tests {
         assert_eq!(offers(20_000, 536, 3), [19_832, 19_296, 19_296, 19_296]);
     }
 
-    /// A buffer of less than a segment's memory is not closed by one.
+    /// A buffer of less than a segment's memory is closed by one, and opened again once that is read.
     #[test]
-    fn what_is_read_at_once_closes_no_window() {
-        assert_eq!(offers(1000, 1000, 3), [1000, 867, 867, 867]);
+    fn what_is_read_opens_the_window_again() {
+        let config = bench::config(&[("RcvBufSize", "1000"), ("SegmentSize", "1000")]);
+        let mut window = OfferedWindow::new(&config);
+        window.offer(Seq(1), 0, 0);
+        window.measure(1000, false);
+        window.on_next(1000, memory_of(1000), 0);
+        assert_eq!(window.offer(Seq(1001), 0, 0), 0);
+        assert!(!window.has_opened(Seq(1001), 0), "nothing is read yet");
+        window.on_read();
+        assert!(window.has_opened(Seq(1001), 0));
+        assert_eq!(window.offer(Seq(1001), 0, 0), 867);
+        assert!(!window.has_opened(Seq(1001), 0), "the peer knows");
     }
 
     /// Linux 7.3.4: segments of 1,000 B leave less than was offered at first, and the edge stays until all that has come.
@@ -203,13 +280,14 @@ mod tests {
         let config = bench::config(&[("RcvBufSize", "80000")]);
         let mut window = OfferedWindow::new(&config);
         for n in 0..10 {
-            window.on_next(1448, 1448, 0);
+            window.measure(1448, false);
+            window.on_next(1448, memory_of(1448), 0);
             window.offer(Seq(1 + 1448 * n), 0, 1);
         }
         let next = Seq(1 + 1448 * 9);
         let whole = window.offer(next, 0, 1);
-        assert_eq!(window.offer(next, 30 * 1448, 1), whole);
+        assert_eq!(window.offer(next, 30 * memory_of(1448), 1), whole);
         window.on_read();
-        assert_eq!(window.offer(next + 1448 * 29, 1448 * 20, 1), 71_200);
+        assert_eq!(window.offer(next + 1448 * 29, 20 * memory_of(1448), 1), 71_200);
     }
 }

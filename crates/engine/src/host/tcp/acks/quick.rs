@@ -47,14 +47,13 @@ pub struct Quick {
     is_marked: bool,
     /// What has come twice and is not reported yet.
     duplicate: Option<SackBlock>,
-    /// A segment beyond a hole is to be acknowledged.
-    is_gap_due: bool,
+    /// What has come without being new in order is to be acknowledged: it uses up an ACK that is not delayed.
+    is_other_due: bool,
 }
 
 impl AckPolicy for Quick {
     const REPORTS_DUPLICATES: bool = true;
     const COMPRESSES: bool = true;
-    const HEEDS_PUSH: bool = true;
     const AWAITS_ANSWER: bool = true;
 
     fn new(config: &Config) -> Quick {
@@ -70,23 +69,22 @@ impl AckPolicy for Quick {
             is_due: false,
             is_marked: false,
             duplicate: None,
-            is_gap_due: false,
+            is_other_due: false,
         }
     }
 
     fn on_established(&mut self) {}
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
-        let NewSegment { bytes, end, in_order, held, rto } = segment;
-        if bytes >= self.window.full_segment() {
-            self.rtt.on_echo(tcb.now, tcb.rcv_timestamp_echo);
-        } else {
-            self.is_pushed = true; // the last of several
-        }
+        let NewSegment { bytes, end, in_order, unread, held, rto, is_pushed } = segment;
         let window = &mut self.window;
+        self.is_pushed |= window.measure(bytes, is_pushed);
+        if bytes >= window.full_segment() {
+            self.rtt.on_echo(tcb.now, tcb.rcv_timestamp_echo);
+        }
         let offered = window.last();
         let grows = if in_order > 0 {
-            window.on_next(bytes, in_order, held)
+            window.on_next(bytes, unread, held)
         } else {
             window.on_gap(bytes, held)
         };
@@ -105,11 +103,8 @@ impl AckPolicy for Quick {
     }
 
     fn on_data(&mut self, tcb: &Tcb) -> Answer {
-        if self.quick > 0 || self.is_always_quick || self.is_due {
-            return Answer::Now;
-        }
-        let is_enough = self.waiting > self.window.largest();
-        if is_enough && !self.window.narrows(0) {
+        let is_enough = self.waiting > self.window.full_segment();
+        if (is_enough && !self.narrows(0)) || self.is_quick() {
             return Answer::Now;
         }
         // It waits until the application has read, which is at once.
@@ -124,11 +119,8 @@ impl AckPolicy for Quick {
         }
     }
 
-    fn on_pushed(&mut self) {
-        self.is_pushed = true;
-    }
-
     fn offer(&mut self, next: Seq, held: u32, shift: u8) -> Option<u32> {
+        self.heed_room(held);
         Some(self.window.offer(next, held, shift))
     }
 
@@ -139,7 +131,7 @@ impl AckPolicy for Quick {
     /// As an answer is near, only what may never wait does not, and what is more than a segment (the FIN counts as a byte).
     fn on_fin(&mut self, is_filled: bool) -> bool {
         (self.quick, self.is_pushed) = (0, false);
-        is_filled || self.is_always_quick || self.waiting + 1 > self.window.largest()
+        is_filled || self.is_always_quick || self.waiting + 1 > self.window.full_segment()
     }
 
     fn on_mark(&mut self) {
@@ -148,10 +140,9 @@ impl AckPolicy for Quick {
 
     fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> Answer {
         let GapSegment { next, unacked, held } = segment;
-        self.is_gap_due = true;
-        let is_quick = self.quick > 0 || self.is_always_quick || self.is_due;
-        let has_filled = unacked > self.window.largest() && !self.window.narrows(held);
-        if is_quick || has_filled {
+        self.is_other_due = true;
+        let has_filled = unacked > self.window.full_segment() && !self.narrows(held);
+        if has_filled || self.is_quick() {
             return Answer::Now;
         }
         match self.compression.on_gap(self.rtt.at_most(tcb.srtt), next) {
@@ -164,12 +155,17 @@ impl AckPolicy for Quick {
         }
     }
 
+    fn has_opened(&mut self, next: Seq, held: u32) -> bool {
+        self.window.on_read();
+        self.window.has_opened(next, held)
+    }
+
     fn is_compressing(&self) -> bool {
         self.compression.is_waiting()
     }
 
     fn on_ack_sent(&mut self) {
-        let was_due = std::mem::take(&mut self.is_gap_due) || self.waiting > 0;
+        let was_due = std::mem::take(&mut self.is_other_due) || self.waiting > 0;
         if was_due && self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
@@ -188,6 +184,8 @@ impl AckPolicy for Quick {
         if block.0 < next {
             self.quicken(MOST_QUICK);
             self.timeout.deflate();
+            // What ends before it is no part of the window any more (`tcp_sequence`).
+            self.is_other_due |= self.window.told().is_some_and(|told| block.1 >= told);
         }
     }
 
@@ -197,8 +195,24 @@ impl AckPolicy for Quick {
 }
 
 impl Quick {
+    fn is_quick(&self) -> bool {
+        self.quick > 0 || self.is_always_quick || self.is_due
+    }
+
+    /// A peer that has filled half of the buffer is not to hear of each segment (`__tcp_select_window`).
+    fn heed_room(&mut self, held: u32) {
+        if self.window.is_half_full(held) {
+            self.quick = 0;
+        }
+    }
+
+    fn narrows(&mut self, held: u32) -> bool {
+        self.heed_room(held);
+        self.window.narrows(held)
+    }
+
     fn quicken(&mut self, most: u32) {
-        let fit = (self.window.buffer() / 2 / self.window.largest().max(1)).max(2);
+        let fit = (self.window.buffer() / 2 / self.window.full_segment()).max(2);
         self.quick = self.quick.max(fit.min(most));
     }
 }
@@ -208,22 +222,29 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::host::tcp::memory::memory_of;
 
-    fn with_buffer(bytes: u32) -> Quick {
-        let size = ("RcvBufSize".to_owned(), bytes.to_string());
-        Quick::new(&Config::new(&BTreeMap::from([size]), 0))
+    fn with(buffer: u32, segment: u32) -> Quick {
+        let sizes = [("RcvBufSize", buffer), ("SegmentSize", segment)];
+        let sizes = sizes.map(|(name, bytes)| (name.to_owned(), bytes.to_string()));
+        Quick::new(&Config::new(&BTreeMap::from(sizes), 0))
     }
 
     /// Of what receives only.
     const RTO: Time = Time::from_ms(1000);
 
     fn segment(bytes: u32, in_order: u32, held: u32) -> NewSegment {
-        NewSegment { bytes, end: Seq(0), in_order, held, rto: RTO }
+        let (end, unread) = (Seq(0), if in_order > 0 { memory_of(bytes) } else { 0 });
+        NewSegment { bytes, end, in_order, unread, held, rto: RTO, is_pushed: false }
     }
 
     /// A segment comes in order: how long its ACK may wait.
     fn data(acks: &mut Quick, tcb: &Tcb, bytes: u32) -> Option<Time> {
-        acks.on_new(tcb, segment(bytes, bytes, 0));
+        taken(acks, tcb, segment(bytes, bytes, 0))
+    }
+
+    fn taken(acks: &mut Quick, tcb: &Tcb, segment: NewSegment) -> Option<Time> {
+        acks.on_new(tcb, segment);
         match acks.on_data(tcb) {
             Answer::Now => None,
             Answer::After(wait) => Some(wait),
@@ -241,7 +262,7 @@ mod tests {
         segment: u32,
         times: impl IntoIterator<Item = u64>,
     ) -> Vec<Option<Time>> {
-        let mut acks = with_buffer(buffer);
+        let mut acks = with(buffer, segment);
         let mut tcb = Tcb::default();
         let wait = |ms| {
             tcb.now = Time::from_ms(ms);
@@ -275,7 +296,7 @@ mod tests {
 
     /// How many segments are acknowledged one by one after `gaps` segments beyond a hole, each with what waits there when it comes.
     fn quick_after(gaps: impl IntoIterator<Item = u32>) -> usize {
-        let mut acks = with_buffer(400_000);
+        let mut acks = with(400_000, 1448);
         let tcb = Tcb::default();
         assert_eq!(data(&mut acks, &tcb, 1448), None);
         acks.on_ack_sent();
@@ -295,13 +316,13 @@ mod tests {
     /// Each segment beyond a hole takes its two segments of growth, too, and so of the quick ones there are fewer.
     #[test]
     fn the_offered_window_grows_beyond_a_hole_as_well() {
-        assert_eq!(quick_after([]) - quick_after((0..10).map(|n| 1448 * n)), 10);
+        assert_eq!(quick_after([]) - quick_after((0..10).map(|n| n * memory_of(1448))), 10);
     }
 
     /// After 34 steps a third of a segment is left to grow by, which a segment in order fills; the first one beyond a hole does not.
     #[test]
     fn what_waits_in_the_buffer_leaves_no_room_to_grow() {
-        let waiting = [200_000; 20];
+        let waiting = [139 * memory_of(1448); 20];
         assert_eq!(
             quick_after([]) - quick_after(waiting),
             16,
@@ -323,18 +344,16 @@ mod tests {
     /// What a kernel did (7.3.4): of bursts of nine segments the last is acknowledged alone.
     #[test]
     fn a_segment_with_psh_does_not_wait_and_counts_begin_anew() {
-        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
+        let mut acks = with(131_072, 1000);
         let tcb = Tcb::default();
-        acks.window.on_next(1000, 1000, 0);
+        acks.window.measure(1000, false);
         acks.timeout.on_data(Time::ZERO, RTO);
         let mut acked = Vec::new();
-        for segment in 1..=18 {
-            if segment % 9 == 0 {
-                acks.on_pushed();
-            }
-            if data(&mut acks, &tcb, 1000).is_none() {
+        for n in 1..=18 {
+            let next = NewSegment { is_pushed: n % 9 == 0, ..segment(1000, 1000, 0) };
+            if taken(&mut acks, &tcb, next).is_none() {
                 acks.on_ack_sent();
-                acked.push(segment);
+                acked.push(n);
             }
         }
         assert_eq!(acked, [2, 4, 6, 8, 9, 11, 13, 15, 17, 18]);
@@ -351,8 +370,8 @@ mod tests {
 
     #[test]
     fn an_ack_that_is_due_does_not_wait_beyond_a_hole_either() {
-        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        acks.window.on_next(1000, 1000, 0);
+        let mut acks = with(131_072, 1000);
+        acks.window.measure(1000, false);
         let tcb = Tcb { srtt: Time::from_ms(20), ..Tcb::default() };
         let hole = GapSegment { next: Seq(1), unacked: 0, held: 0 };
         let gap = |acks: &mut Quick| acks.on_gap(&tcb, hole);
@@ -370,7 +389,7 @@ mod tests {
     /// What a kernel did (7.3.4): of an ACK that has left the timer is still there, and ends the wait of one beyond a hole.
     #[test]
     fn the_timer_of_an_ack_that_has_left_ends_a_wait_beyond_a_hole() {
-        let mut acks = with_buffer(1000);
+        let mut acks = with(1000, 1000);
         let mut tcb = Tcb { now: Time::from_ms(100), ..Tcb::default() };
         (0..20).for_each(|_| {
             data(&mut acks, &tcb, 1000);
@@ -392,8 +411,8 @@ mod tests {
 
     #[test]
     fn more_than_a_segment_in_order_does_not_wait_and_a_gap_uses_up_quick_acks() {
-        let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
-        acks.window.on_next(1000, 1000, 0);
+        let mut acks = with(131_072, 1000);
+        acks.window.measure(1000, false);
         let tcb = Tcb { srtt: Time::from_ms(20), ..Tcb::default() };
         let gap = |acks: &mut Quick, unacked| {
             acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked, held: 0 })
@@ -410,7 +429,7 @@ mod tests {
         acks.on_ack_sent();
         assert!(!acks.is_compressing());
         let duplicate = |block| {
-            let mut acks = Quick::new(&Config::new(&BTreeMap::new(), 0));
+            let mut acks = with(131_072, 1000);
             acks.on_duplicate(block, Seq(2001));
             acks.quick > 0
         };

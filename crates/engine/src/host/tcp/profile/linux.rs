@@ -31,8 +31,7 @@ pub const CHANGES: Changes = Changes::NONE
     .with(Change::CwrEvents)
     .with(Change::PrrArithmetic)
     .with(Change::PrrDelivered)
-    .with(Change::SackedRetransmissions)
-    .with(Change::WindowUpdate);
+    .with(Change::SackedRetransmissions);
 
 #[derive(Debug)]
 pub struct Linux;

@@ -66,8 +66,11 @@ impl<P: Profile> Socket<P> {
         let scoreboard = &self.sending.scoreboard;
         let size = self.tcb.segment_size;
         let next = scoreboard.unsent().min(size);
-        if next > 0 && scoreboard.sent_size() + next <= self.sending.window {
+        let has_room = scoreboard.sent_size() + next.max(1) <= self.sending.window;
+        if next > 0 && has_room {
             self.send_new_as_probe(env);
+        } else if self.sending.is_closing && has_room {
+            self.close_as_probe(env);
         } else if let Some(last) = scoreboard.last_sent() {
             self.sending.segmentation.leaves_alone();
             self.send_data(last, size, Flags::ACK, env);

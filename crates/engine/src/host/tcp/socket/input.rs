@@ -6,6 +6,7 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::acks::{AckPolicy, Answer, GapSegment, NewSegment};
 use crate::host::tcp::control::{CaEvent, EarlyAck, TcpStack};
+use crate::host::tcp::memory::memory_of;
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
@@ -333,16 +334,13 @@ impl<P: Profile> Socket<P> {
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
     pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.note_duplicate(packet);
-        if P::Acks::HEEDS_PUSH && packet.flags.has(Flags::PSH) {
-            self.receiving.acks.on_pushed();
-        }
         // That ACK is the one that was due for this segment, too, which it does not report.
         let is_answered = P::Acks::COMPRESSES && self.would_displace_block(packet);
         if is_answered {
             self.send_ack(env);
         }
         let expected = self.receiving.reassembly.next_rx();
-        let held = self.receiving.reassembly.held_bytes();
+        let held_before = self.receiving.reassembly.held_memory();
         let Some(in_order) = self.receiving.reassembly.add(packet.seq, u32::from(packet.payload))
         else {
             let is_old = packet.seq < expected;
@@ -357,7 +355,11 @@ impl<P: Profile> Socket<P> {
         if is_in_order || self.agreed.sack {
             let bytes = u32::from(packet.payload);
             let (end, rto) = (packet.seq + bytes, self.round_trips.rto);
-            let segment = NewSegment { bytes, end, in_order, held, rto };
+            let is_pushed = packet.flags.has(Flags::PSH);
+            let mut held = self.receiving.reassembly.held_memory();
+            let unread = if is_in_order { held_before + memory_of(bytes) - held } else { 0 };
+            held = held.min(held_before);
+            let segment = NewSegment { bytes, end, in_order, unread, held, rto, is_pushed };
             self.receiving.acks.on_new(&self.tcb, segment);
         }
         if is_answered {
@@ -379,15 +381,24 @@ impl<P: Profile> Socket<P> {
             && self.receiving.reassembly.finished();
         let is_filled = next > expected + u32::from(packet.payload) + u32::from(awaits_answer);
         if has_gap || is_filled || self.must_answer_mark() {
-            if P::Acks::COMPRESSES && has_gap && self.compresses(env) {
-                return;
+            if !P::Acks::COMPRESSES || !has_gap || !self.compresses(env) {
+                self.cwnd_event(CaEvent::NonDelayedAck, env);
+                self.send_ack(env);
             }
-            self.cwnd_event(CaEvent::NonDelayedAck, env);
-            self.send_ack(env);
-            return;
-        }
-        if !awaits_answer {
+        } else if !awaits_answer {
             self.acknowledge_in_order(env);
+        }
+        if P::STACK == TcpStack::Linux && is_in_order {
+            self.announce_what_is_read(env);
+        }
+    }
+
+    /// The application has read what is in order: where that lets much more come, the peer hears of it, after the ACK.
+    fn announce_what_is_read<E: Environment>(&mut self, env: &mut E) {
+        let Receiving { reassembly, acks, .. } = &mut self.receiving;
+        if !reassembly.got_fin() && acks.has_opened(reassembly.next_rx(), reassembly.held_memory())
+        {
+            self.send_ack(env);
         }
     }
 
@@ -407,7 +418,7 @@ impl<P: Profile> Socket<P> {
         let Receiving { reassembly, acks, highest_ack_sent, .. } = &mut self.receiving;
         let next = reassembly.next_rx();
         let unacked = (next - *highest_ack_sent) as u32;
-        let segment = GapSegment { next, unacked, held: reassembly.held_bytes() };
+        let segment = GapSegment { next, unacked, held: reassembly.held_memory() };
         match acks.on_gap(&self.tcb, segment) {
             Answer::Now => return false,
             Answer::WithLast => {}

@@ -47,6 +47,7 @@ impl<P: Profile> Socket<P> {
         let usage = Usage {
             head: scoreboard.head(),
             next: self.tcb.high_tx_mark,
+            outstanding: scoreboard.outstanding(),
             has_sent: self.tcb.high_tx_mark > before,
             is_deferred: *is_cwnd_deferred,
             is_buffer_full: segmentation.is_full(),

@@ -70,7 +70,7 @@ impl<P: Profile> Socket<P> {
     pub(super) fn window_field(&mut self, shift: u8) -> u16 {
         if !self.receiving.reassembly.got_fin() {
             let Receiving { reassembly, acks, .. } = &mut self.receiving;
-            let (next, held) = (reassembly.next_rx(), reassembly.held_bytes());
+            let (next, held) = (reassembly.next_rx(), reassembly.held_memory());
             let offered = acks.offer(next, held, shift);
             self.receiving.advertised = offered.unwrap_or((reassembly.max_rx() - next) as u32);
         }

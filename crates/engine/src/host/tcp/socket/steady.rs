@@ -11,6 +11,7 @@ use super::parts::Sending;
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::host::tcp::acks::{AckPolicy, NewSegment};
 use crate::host::tcp::loss::LossDetection;
+use crate::host::tcp::memory::memory_of;
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::segmentation::Segmentation;
@@ -98,7 +99,9 @@ impl<P: Profile> Socket<P> {
         env.readable(bytes);
         self.announce_window(bytes, env);
         let (end, rto) = (self.tcb.next_rx_seq, self.round_trips.rto);
-        let segment = NewSegment { bytes, end, in_order: bytes, held: 0, rto };
+        let (unread, held) = (memory_of(bytes), 0);
+        let segment =
+            NewSegment { bytes, end, in_order: bytes, unread, held, rto, is_pushed: false };
         self.receiving.acks.on_new(&self.tcb, segment);
         self.acknowledge_in_order(env);
     }

@@ -30,17 +30,20 @@ impl<P: Profile> Socket<P> {
         self.write(write, write.bytes == free, env);
     }
 
-    /// The application writes at a time of its own; returns whether the write is accepted.
-    pub fn send<E: Environment>(&mut self, bytes: u32, now: Time, env: &mut E) -> bool {
+    /// The application writes at a time of its own; returns how many bytes are accepted: all or none, or by Linux a part.
+    pub fn send<E: Environment>(&mut self, bytes: u32, now: Time, env: &mut E) -> u32 {
         self.tcb.now = now;
         let may_write =
             matches!(self.state, State::SynSent | State::Established | State::CloseWait);
-        if !may_write || self.room_to_write() < bytes {
-            return false;
+        let room = if may_write { self.room_to_write() } else { 0 };
+        let is_cut = room < bytes;
+        if room == 0 || (is_cut && !P::Segmentation::WAITS) {
+            return 0;
         }
-        self.write(Write { bytes, size: bytes, close: false }, false, env);
+        let bytes = bytes.min(room);
+        self.write(Write { bytes, size: bytes, close: false }, is_cut, env);
         self.settle_loss_timer(env);
-        true
+        bytes
     }
 
     /// The application, which had nothing to say, has something again.

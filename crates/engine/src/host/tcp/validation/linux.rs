@@ -19,7 +19,7 @@ pub struct LinuxValidation {
 
 impl WindowValidation for LinuxValidation {
     fn on_sent(&mut self, tcb: &mut Tcb, usage: Usage) {
-        let outstanding = (usage.next - usage.head).max(0) as u32;
+        let Usage { outstanding, .. } = usage;
         let is_limited = usage.is_deferred || tcb.bytes_in_flight + tcb.segment_size > tcb.cwnd;
         if !usage.has_sent && !is_limited {
             return;
@@ -115,15 +115,22 @@ mod tests {
     fn sends(validation: &mut LinuxValidation, tcb: &mut Tcb, head: u32, outstanding: u32) {
         tcb.bytes_in_flight = outstanding * SIZE;
         let head = Seq(1 + head * SIZE);
-        let usage = Usage {
-            head,
-            next: head + outstanding * SIZE,
+        let outstanding = outstanding * SIZE;
+        let usage = Usage { head, next: head + outstanding, outstanding, ..sent() };
+        validation.on_sent(tcb, usage);
+    }
+
+    /// Something new has left, and nothing held it back.
+    fn sent() -> Usage {
+        Usage {
+            head: Seq(1),
+            next: Seq(1),
+            outstanding: 0,
             has_sent: true,
             is_deferred: false,
             is_buffer_full: false,
             rto: RTO,
-        };
-        validation.on_sent(tcb, usage);
+        }
     }
 
     #[test]
@@ -197,6 +204,19 @@ mod tests {
         }
     }
 
+    /// A window counts segments, however short they are.
+    #[test]
+    fn short_segments_use_as_much_of_the_window_as_full_ones() {
+        for (outstanding, grows) in [(11 * SIZE, true), (11 * SIZE / 3, false)] {
+            let mut tcb = Tcb { ssthresh: 100 * SIZE, bytes_in_flight: 11 * SIZE, ..tcb(20) };
+            let mut validation = LinuxValidation { since: tcb.now, ..LinuxValidation::default() };
+            let (head, next) = (Seq(1), Seq(1 + 11 * SIZE / 3));
+            let usage = Usage { head, next, outstanding, ..sent() };
+            validation.on_sent(&mut tcb, usage);
+            assert_eq!(tcb.may_grow(), grows, "{outstanding}");
+        }
+    }
+
     #[test]
     fn neither_a_full_send_buffer_nor_recovery_lets_a_window_shrink() {
         for (is_buffer_full, cong_state) in
@@ -204,14 +224,8 @@ mod tests {
         {
             let mut tcb = Tcb { cong_state, bytes_in_flight: 30 * SIZE, ..tcb(100) };
             tcb.now = Time::from_ms(5000);
-            let usage = Usage {
-                head: Seq(1),
-                next: Seq(1 + 30 * SIZE),
-                has_sent: true,
-                is_deferred: false,
-                is_buffer_full,
-                rto: RTO,
-            };
+            let (next, outstanding) = (Seq(1 + 30 * SIZE), 30 * SIZE);
+            let usage = Usage { next, outstanding, is_buffer_full, ..sent() };
             LinuxValidation::default().on_sent(&mut tcb, usage);
             assert_eq!(tcb.cwnd, 100 * SIZE);
         }
