@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ccperf.evidence import gate, sweeps, text
 from ccperf.evidence.cells import Cell
 from ccperf.evidence.compare import compare
 from evidence.test_compare import METRIC, cell, compared
@@ -77,3 +78,87 @@ def test_a_seed_without_a_value_on_both_sides_is_told_whichever_is_the_base() ->
     for seeds in ((), (1, 2, 3)):
         whole = [without(cell(name, [1.0, 2.0, 3.0]), *seeds) for name in "ab"]
         assert "neither" not in str(compared([whole[0]], [whole[1]]))
+
+
+FCT, LEFT = "mean_fct_l4", "unfinished_share_l4"
+
+
+@pytest.fixture
+def stranded() -> dict[str, list[Cell]]:
+    """ECMP strands what is slow in a black hole, and Hermes ends it all."""
+
+    def made(name: str, fct: list[float], left: list[float], k: int) -> Cell:
+        found = cell(name, fct, k)
+        found.metrics = {
+            seed: {f"{of}{FCT}": value, f"{of}{LEFT}": share}
+            for seed, (value, share) in enumerate(zip(fct, left, strict=True), start=1)
+            for of in ("", "small.")[k - 1 :][:1]
+        }
+        return found
+
+    return {
+        name: [made(name, fct, left, k) for k in (1, 2)]
+        for name, fct, left in (
+            ("ecmp", [3.0, 3.1, 2.9], [60.0, 55.0, 0.0]),
+            ("hermes", [18.0, 19.0, 17.0], [0.0, 0.0, 0.0]),
+        )
+    }
+
+
+def test_who_leaves_more_unfinished_is_not_better_by_the_mean_of_the_finished(
+    stranded: dict[str, list[Cell]],
+) -> None:
+    said = "ecmp left more unfinished than the other, for some seed, at 1 point of aqm (k=1)"
+    for sides in (stranded, dict(reversed(stranded.items()))):
+        for name in (FCT, f"small.{FCT}"):
+            comparison = compare(sides, [name])
+            (row,) = comparison.rows
+            assert row.is_shown
+            assert row.verdict.word == "mixed"
+            assert row.lacking == ((1, 0) if comparison.base == "ecmp" else (0, 1))
+            assert "1 less finished" in str(row.verdict)
+        assert any(line.startswith(said) for line in text.lacks(compare(sides, [FCT])))
+    # A rank is of all transfers, and who ends more of them may be better.
+    for each in (each for side in stranded.values() for each in side):
+        each.metrics = {
+            seed: {"p50_fct_l4": next(iter(values.values())), LEFT: 5.0}
+            for seed, values in each.metrics.items()
+        }
+    (row,) = compare(stranded, ["p50_fct_l4"]).rows
+    assert (row.verdict.word, row.lacking) == ("worse", (0, 0))
+
+
+def test_as_many_that_are_left_on_both_sides_say_nothing(
+    stranded: dict[str, list[Cell]],
+) -> None:
+    for each in stranded["hermes"]:
+        for seed, values in each.metrics.items():
+            (left,) = (name for name in values if name.endswith(LEFT))
+            values[left] = stranded["ecmp"][each.point.parameters == (("k", "2"),)].metrics[seed][
+                left
+            ]
+    (row,) = compare(stranded, [FCT]).rows
+    assert (row.verdict.word, row.lacking) == ("worse", (0, 0))
+
+
+def test_a_gate_fails_where_more_is_left_unfinished(stranded: dict[str, list[Cell]]) -> None:
+    limit = [gate.parse(f"{FCT}>10%")]
+    from_hermes = compare(dict(reversed(stranded.items())), [FCT], each=True)
+    judged = gate.judge(limit, from_hermes, [FCT])
+    assert judged.failed
+    assert not judged.broken
+    assert not gate.judge(limit, compare(stranded, [FCT], each=True), [FCT]).lost
+
+
+def test_a_sweep_says_which_means_are_of_those_that_ended(
+    stranded: dict[str, list[Cell]],
+) -> None:
+    pytest.importorskip("matplotlib")
+    for each in stranded["ecmp"][1:] + stranded["hermes"][1:]:
+        each.metrics = {
+            seed: {name.removeprefix("small."): value for name, value in values.items()}
+            for seed, values in each.metrics.items()
+        }
+    found, _ = sweeps.sweeps([cell for side in stranded.values() for cell in side], "k", [FCT])
+    (figure,) = found.values()
+    assert figure.notes == ("Only of those that ended: ecmp at 1, 2 with 2 of 3 seeds.",)

@@ -39,6 +39,7 @@ def print_comparison(
                 ],
                 "lacking": [_lack(lack) for lack in comparison.lacking],
                 "neither": [_lack(lack) for lack in comparison.neither],
+                "less_finished": [_lack(lack) for lack in comparison.less_finished],
                 "never": [_lack(lack) for lack in comparison.never],
                 "pooled": {name: list(values) for name, values in comparison.pooled.items()},
                 "cells": comparison.cells,

@@ -48,6 +48,7 @@ class Row:
     algorithm: str = ""
     #: At how many points, those without a difference included, only the other side has a value for
     #: some seed: of the base, and of the side. A transfer that does not end has no completion time.
+    #: Of means over what has ended also those at which a side leaves more unfinished.
     lacking: tuple[int, int] = (0, 0)
 
     @property
@@ -77,7 +78,9 @@ class Row:
     def verdict(self) -> Verdict:
         """What the row says in words, and of how many points."""
         metric = named(self.metric)
-        lack = "never" if metric and metric.asked_with else "missing"
+        lack = "missing"
+        if metric and (metric.asked_with or metric.unfinished):
+            lack = "never" if metric.asked_with else "less finished"
         return verdict.verdict(self.differences, self.better, self.least, self.lacking, lack)
 
     @property
@@ -175,6 +178,8 @@ class Comparison:
     neither: tuple[Lack, ...]
     #: Where what a metric measures did not come to pass with some seed, of either side.
     never: tuple[Lack, ...]
+    #: Means over what has ended, where a side leaves more unfinished with some seed.
+    less_finished: tuple[Lack, ...]
     #: Settings, which are no parameters of an experiment, of which rows pool several values.
     pooled: Mapping[str, tuple[str, ...]]
     #: How many cells were compared, and in how many of them a seed changes nothing.
@@ -250,6 +255,7 @@ def compare(
     lacking: list[Lack] = []
     neither: list[Lack] = []
     never: list[Lack] = []
+    less_finished: list[Lack] = []
     missing: dict[str, tuple[str, ...]] = {}
     beyond: dict[str, tuple[str, ...]] = {}
     unpaired: list[Unpaired] = []
@@ -277,12 +283,14 @@ def compare(
             # Few metrics measure what need not come to pass.
             may_never = {each: of for each, of in asked.items() if of and of.asked_with}
             never += _lacks(pair, may_never, base, _is_never)
+            of_ended = {each: of for each, of in asked.items() if of and of.unfinished}
+            less_finished += _lacks(pair, of_ended, base, _is_less_finished)
         missing[name] = tuple(absent)
         beyond[name] = tuple(
             _text(cell, over) for key, cell in newest[name].items() if key not in newest[base]
         )
     rows = found if each else [_pooled(group) for group in _groups(found)]
-    rows = _with_lacks(rows, base, lacking, each)
+    rows = _with_lacks(rows, base, [*lacking, *less_finished], each)
     if each:
         order = {name: i for i, name in enumerate(dict.fromkeys(row.metric for row in rows))}
         points = {(row.experiment, row.point): place for place, row in reversed([*enumerate(rows)])}
@@ -298,6 +306,7 @@ def compare(
         tuple(lacking),
         tuple(neither),
         tuple(never),
+        tuple(less_finished),
         _several(rows, told),
         len(compared),
         sum(cell.is_deterministic for cell in compared.values()),
@@ -448,12 +457,21 @@ def _is_never(metric: str, own: Mapping[str, float], _: Mapping[str, float]) -> 
     return definition is not None and definition.is_never(own)
 
 
+def _is_less_finished(metric: str, own: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    definition = named(metric)
+    if definition is None or metric not in own or metric not in others:
+        return False
+    return definition.left(own) > definition.left(others)
+
+
 def _with_lacks(rows: Iterable[Row], base: str, lacking: Sequence[Lack], each: bool) -> list[Row]:
     def key(of: Row | Lack) -> tuple[Hashable, ...]:
         return of.experiment, of.metric, of.side, of.point if each else of.algorithm
 
-    of_base = Counter(key(lack) for lack in lacking if lack.who == base)
-    of_side = Counter(key(lack) for lack in lacking if lack.who != base)
+    # A point counts once, whatever a side lacks there with its seeds.
+    points = dict.fromkeys((key(lack), lack.point, lack.who == base) for lack in lacking)
+    of_base = Counter(of for of, _, is_of_base in points if is_of_base)
+    of_side = Counter(of for of, _, is_of_base in points if not is_of_base)
     return [replace(row, lacking=(of_base[key(row)], of_side[key(row)])) for row in rows]
 
 

@@ -104,7 +104,9 @@ def judge(gates: Sequence[Gate], comparison: Comparison, metrics: Collection[str
         len(asked),
         tuple((gate, row) for gate, row in asked if gate.fails(row)),
         tuple(
-            lack for lack in comparison.lacking if lack.metric in gated and lack.who == lack.side
+            lack
+            for lack in (*comparison.lacking, *comparison.less_finished)
+            if lack.metric in gated and lack.who == lack.side
         ),
         tuple(gate for gate in gates if gate not in checked),
         sum(map(len, comparison.missing.values())),

@@ -106,6 +106,7 @@ def _notes(comparison: Comparison, rows: Sequence[Row]) -> tuple[str, ...]:
         lacking=tuple(lack for lack in comparison.lacking if lack.metric == metric),
         neither=tuple(lack for lack in comparison.neither if lack.metric == metric),
         never=tuple(lack for lack in comparison.never if lack.metric == metric),
+        less_finished=tuple(lack for lack in comparison.less_finished if lack.metric == metric),
     )
     said = [f"No factor where one side is 0: {', '.join(zeros)}"] if zeros else []
     return tuple(f"{line}." for line in (*said, *text.lacks(of_metric)))

@@ -166,7 +166,7 @@ def _lacks(
 ) -> list[str]:
     """Where runs have no value of a metric, with all seeds or with some: `Never within the run:
     TcpCubic at [40ms,80ms]; TcpBbr at [40ms,40ms] with 1 of 2 seeds.` And where there is no factor
-    over the base."""
+    over the base, or some transfers are not in the mean."""
     metric = metric_named(name)
     who: dict[tuple[str, str, str], list[str]] = {}
     for label, cells in lines.items():
@@ -175,13 +175,19 @@ def _lacks(
             if base and _is_from_or_to_zero(cell, members, name, base):
                 key = ("No factor, since not both values are above 0", "", place)
                 who.setdefault(key, []).append(label)
+            of = len(cell.metrics)
             lacking = [found for found in cell.metrics.values() if name not in found]
-            if lacking:
-                is_never = any(map(metric.is_never, lacking))
-                of = len(cell.metrics)
-                some = f" with {len(lacking)} of {of} seeds" if len(lacking) < of else ""
-                key = ("Never within the run" if is_never else "No value", some, place)
-                who.setdefault(key, []).append(label)
+            is_never = any(map(metric.is_never, lacking))
+            left = [
+                found for found in cell.metrics.values() if name in found and metric.left(found)
+            ]
+            for what, runs in (
+                ("Never within the run" if is_never else "No value", lacking),
+                ("Only of those that ended", left),
+            ):
+                if runs:
+                    some = f" with {len(runs)} of {of} seeds" if len(runs) < of else ""
+                    who.setdefault((what, some, place), []).append(label)
     places: dict[tuple[str, str, str], list[str]] = {}
     for (what, some, place), labels in who.items():
         places.setdefault((what, some, ", ".join(labels)), []).append(place)

@@ -183,6 +183,12 @@ def lacks(comparison: Comparison) -> list[str]:
             f" {counted(len(ats), 'point')} of {experiment}{_some(ats)}: such runs are not in the"
             " mean"
         )
+    for (who, experiment, metric), ats in _by_metric(comparison.less_finished).items():
+        texts.append(
+            f"{who} left more unfinished than the other, for some seed, at"
+            f" {counted(len(ats), 'point')} of {experiment}{_some(ats)}: its {metric} is of those"
+            " that ended"
+        )
     return texts
 
 

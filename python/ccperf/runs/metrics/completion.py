@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A metric of classes of which less is better.
 of_class = partial(metric, "class", better="lower")
+#: A mean of those that have ended.
+of_ended = partial(of_class, unfinished="unfinished_share_l4")
 
 
 def percentiles(
@@ -104,7 +106,7 @@ def total_idle_timeouts_l4(transfers: Transfers) -> float:
     return float(transfers.idle_timeouts)
 
 
-@of_class(unit="ms", formula="mean of (end - start), over the finished transfers")
+@of_ended(unit="ms", formula="mean of (end - start), over the finished transfers")
 def mean_fct_l4(transfers: Transfers) -> float:
     """Mean flow completion time of the finished transfers; absent if none is.
 
@@ -113,7 +115,7 @@ def mean_fct_l4(transfers: Transfers) -> float:
     return _mean(transfers.completion_times)
 
 
-@of_class(unit="ms", formula="mean of (last_rx - start), over the finished transfers")
+@of_ended(unit="ms", formula="mean of (last_rx - start), over the finished transfers")
 def mean_delivery_time_l4(transfers: Transfers) -> float:
     """Mean time until the receiver has the last data, or the FIN, of the finished transfers.
 
@@ -143,7 +145,7 @@ percentiles(
 )
 
 
-@of_class(unit="ms", formula="mean of (arrival - start of the request), over finished answers")
+@of_ended(unit="ms", formula="mean of (arrival - start of the request), over finished answers")
 def mean_rpc_time_l4(transfers: Transfers) -> float:
     """Mean time of remote calls: from the start of a request until its answer has come, all of it.
 
@@ -184,7 +186,7 @@ def straggling_l4(transfers: Transfers) -> float:
     return float(times.max() / np.median(times)) if np.median(times) > 0 else math.nan
 
 
-@of_class(unit="1", formula="mean of (end - start) / ideal, over the finished transfers")
+@of_ended(unit="1", formula="mean of (end - start) / ideal, over the finished transfers")
 def mean_slowdown_l4(transfers: Transfers) -> float:
     """Mean slowdown of the finished transfers: completion time over the ideal one.
 
@@ -214,7 +216,7 @@ percentiles(
 )
 
 
-@of_class(
+@of_ended(
     unit="ms",
     formula="mean of (end of the last answer - start), over the queries whose answers all ended",
 )

@@ -64,6 +64,9 @@ class Metric:
     #: Of what need not come to pass within a run: another metric, which has a value wherever this
     #: one is asked for.
     asked_with: str = ""
+    #: Of a mean over transfers that have ended: the metric of its class that says how many have
+    #: not. Who leaves more of them has less in the mean.
+    unfinished: str = ""
 
     def of_run(self, columns: Mapping[str, Mapping[str, float]]) -> float | None:
         """Return one value of the columns of its scope, None if none of them has one.
@@ -80,6 +83,13 @@ class Metric:
     def is_never(self, values: Mapping[str, float]) -> bool:
         """Whether what it measures did not come to pass in a run with these values."""
         return bool(self.asked_with) and self.name not in values and self.asked_with in values
+
+    def left(self, values: Mapping[str, float]) -> float:
+        """How much is unfinished, and not in the mean, in a run with these values."""
+        return values.get(self._in_its_class(self.unfinished), 0.0) if self.unfinished else 0.0
+
+    def _in_its_class(self, name: str) -> str:
+        return self.name.removesuffix(self.name.rpartition(".")[2]) + name
 
     @property
     def title(self) -> str:
@@ -137,12 +147,14 @@ def metric(
     sampled: bool = True,
     steady: bool | None = None,
     asked_with: str = "",
+    unfinished: str = "",
 ) -> Callable[[Function], Function]:
     """Register a function as the metric of its name; its docstring is the definition's text.
 
     `sampled` tells that it is taken from the grid, so that the definition explains the grid; that
     of a class explains classes.  `steady` tells that there is a second one of the steady state;
-    there is if it is taken from the grid.  `asked_with`: see `Metric`.
+    there is if it is taken from the grid.  `asked_with` and
+    `unfinished`: see `Metric`.
     """
 
     def register(function: Function) -> Function:
@@ -168,6 +180,7 @@ def metric(
             effect,
             is_sampled=sampled,
             asked_with=asked_with,
+            unfinished=unfinished,
         )
         if (sampled and scope != "class") if steady is None else steady:
             later = STEADY_PREFIX + name
