@@ -61,9 +61,14 @@ def test_what_only_one_side_has_at_all_points_is_told() -> None:
 def test_a_seed_without_a_value_is_told_too() -> None:
     """The mean is of the seeds that both have, and those are the ones that went well."""
     base, other = cell("a", [10.0, 10.0, 10.0]), without(cell("b", [5.0, 5.0, 5.0]), 2)
-    (row,) = compared([base], [other], each=True).rows
+    comparison = compared([base], [other], each=True)
+    (row,) = comparison.rows
     assert row.lacking == (0, 1)
     assert row.verdict.word != "better"
+    said = f"b has no {METRIC} with some seed at 1 point of aqm where the other has one then (k=1)"
+    assert f"{said}: the mean is of the other seeds" in str(comparison)
+    assert "not in the mean" not in str(comparison)
+    assert "not in the mean" in str(compared([base], [without(other, 1, 3)]))
 
 
 def test_a_seed_without_a_value_on_both_sides_is_told_whichever_is_the_base() -> None:

@@ -144,6 +144,8 @@ class Lack:
     who: str
     side: str
     algorithm: str = ""
+    #: Whether both have one with another seed.
+    is_of_some: bool = False
 
 
 @dataclass(frozen=True)
@@ -426,8 +428,9 @@ def _lacks(
     """The metrics that a side lacks with some seed; `lacks` is told its values and the other's."""
     both = ((base, pair.values), (pair.side, [values[::-1] for values in pair.values]))
     return [
-        Lack(pair.experiment, pair.point, metric, who, pair.side, pair.algorithm)
+        Lack(pair.experiment, pair.point, metric, who, pair.side, pair.algorithm, is_of_some)
         for metric in metrics
+        for is_of_some in (any(metric in own and metric in other for own, other in pair.values),)
         for who, values in both
         if any(lacks(metric, own, others) for own, others in values)
     ]
@@ -442,7 +445,7 @@ def _lacks_of_both(pair: _Pair, metrics: Mapping[str, Metric | None]) -> list[La
         if not (definition and definition.asked_with)
     }
     return [
-        Lack(pair.experiment, pair.point, metric, NEITHER, pair.side, pair.algorithm)
+        Lack(pair.experiment, pair.point, metric, NEITHER, pair.side, pair.algorithm, True)
         for metric, counts in with_both.items()
         if {0, 2} <= {*counts}
     ]

@@ -163,13 +163,18 @@ def _first(texts: Sequence[str], between: str = "; ") -> str:
 def lacks(comparison: Comparison) -> list[str]:
     """Who has no value where others have, and what never came, by experiment and metric."""
     texts = []
-    for (who, experiment, metric), ats in _by_metric(comparison.lacking).items():
-        definition = named(metric)
-        if not (definition and definition.asked_with):
-            texts.append(
-                f"{who} has no {metric} at {counted(len(ats), 'point')} of {experiment} where the"
-                f" other has one{_some(ats)}: not in the mean"
-            )
+    for with_some, where, what in (
+        ("", "where the other has one", "not in the mean"),
+        (" with some seed", "where the other has one then", "the mean is of the other seeds"),
+    ):
+        of = [lack for lack in comparison.lacking if lack.is_of_some == bool(with_some)]
+        for (who, experiment, metric), ats in _by_metric(of).items():
+            definition = named(metric)
+            if not (definition and definition.asked_with):
+                texts.append(
+                    f"{who} has no {metric}{with_some} at {counted(len(ats), 'point')} of"
+                    f" {experiment} {where}{_some(ats)}: {what}"
+                )
     of_sides = [replace(lack, who=lack.side) for lack in comparison.neither]
     for (side, experiment, metric), ats in _by_metric(of_sides).items():
         texts.append(
