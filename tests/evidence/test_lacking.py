@@ -167,3 +167,19 @@ def test_a_sweep_says_which_means_are_of_those_that_ended(
     found, _ = sweeps.sweeps([cell for side in stranded.values() for cell in side], "k", [FCT])
     (figure,) = found.values()
     assert figure.notes == ("Only of those that ended: ecmp at 1, 2 with 2 of 3 seeds.",)
+
+
+def test_a_sweep_of_which_one_line_is_left_says_whose_it_is(
+    stranded: dict[str, list[Cell]],
+) -> None:
+    pytest.importorskip("matplotlib")
+    for name, members in stranded.items():
+        for each in members:
+            each.metrics = {
+                seed: {"p99_fct_l4": 1.0} if name == "hermes" else {} for seed in (1, 2)
+            }
+    every = [cell for side in stranded.values() for cell in side]
+    (figure,) = sweeps.sweeps(every, "k", ["p99_fct_l4"])[0].values()
+    assert figure.notes == ("The line is hermes alone.", "No value: ecmp at 1, 2.")
+    (figure,) = sweeps.sweeps(stranded["hermes"], "k", ["p99_fct_l4"])[0].values()
+    assert not figure.notes

@@ -211,6 +211,8 @@ def _figure(
         metric = replace(metric, name=f"{name}_over_{base}", unit="1")
         label = f"{label}, over {base}"
     axis, _ = _axis(over, members)
+    # Of one line there is no legend.
+    whose = [f"The line is {one} alone." for one in found] if len(found) == 1 < len(lines) else []
     return figures.sweep(
         metric,
         axis,
@@ -218,7 +220,7 @@ def _figure(
         over=over,
         y_label=label,
         is_factor=bool(base),
-        notes=_lacks(lines, members, over, name, base),
+        notes=[*whose, *_lacks(lines, members, over, name, base)],
     )
 
 
