@@ -180,6 +180,6 @@ def test_a_sweep_of_which_one_line_is_left_says_whose_it_is(
             }
     every = [cell for side in stranded.values() for cell in side]
     (figure,) = sweeps.sweeps(every, "k", ["p99_fct_l4"])[0].values()
-    assert figure.notes == ("The line is hermes alone.", "No value: ecmp at 1, 2.")
+    assert figure.notes == ("The only line is hermes.", "No value: ecmp at 1, 2.")
     (figure,) = sweeps.sweeps(stranded["hermes"], "k", ["p99_fct_l4"])[0].values()
     assert not figure.notes

@@ -11,6 +11,7 @@ import pytest
 from ccperf.errors import UsageError
 from ccperf.present import figures
 from ccperf.runs import backends, metrics
+from ccperf.runs.metrics.link_series import LinkSeries
 from ccperf.runs.metrics.parallel import parallel, with_parallel
 from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
@@ -165,6 +166,43 @@ def test_one_flow_is_all_on_one_of_two_links() -> None:
     links = metrics.compute(even, backends.get("native").simulate(even)).link
     assert links["left-up_forward"]["mean_imbalance_l1"] < 60
     assert "mean_imbalance_l1" not in links["a_forward"]
+
+
+def test_links_that_are_down_are_not_among_those_that_are_parallel() -> None:
+    """Of three paths with one cut off the two others carry the same, and that is even."""
+    between = ["up", "middle", "down"]
+    fields = fabric("drb", flows=1).model_dump(mode="json", exclude_unset=True)
+    fields["nodes"].append("middle")
+    like = fields["links"][-1]
+    fields["links"] += [
+        {**like, "name": f"{leaf}-middle", "ends": [leaf, "middle"]} for leaf in ("left", "right")
+    ]
+    fields["recording"]["links"] = [f"left-{spine}" for spine in between]
+    imbalance = {}
+    for cut, failures in (
+        ("nothing", []),
+        ("a link", [{"link": "left-middle", "down": "1ns"}]),
+        ("a switch for a time", [{"node": "middle", "down": "1ns", "up": "12ms"}]),
+        ("all but one", [{"node": spine, "down": "1ns"} for spine in between[:2]]),
+    ):
+        scenario = Scenario.model_validate({**fields, "failures": failures})
+        recording = backends.get("native").simulate(scenario)
+        series = LinkSeries(scenario, recording)
+        imbalance[cut] = series.imbalance[:, [series.names.index("left-up_forward")]]
+        assert (np.nanmax(imbalance[cut]) if cut != "all but one" else 0) < 100
+        used = series.utilization[:, series.names.index("left-middle_forward")]
+        found = series.imbalance[:, series.names.index("left-middle_forward")]
+        if cut == "a link":
+            assert np.isnan(found).all()
+            figure = figures.describe("paths", scenario, recording)
+            (drawn,) = figure.panels[-1].series
+            assert np.nanmax(drawn.y) < 100
+        if cut == "a switch for a time":
+            # Rows end at 5, 10, 15 ms: in the third one it is still down at first.
+            assert np.isnan(found[:3]).all()
+            assert not np.isnan(found[3])
+            assert used[3] > 0
+    assert np.isnan(imbalance["all but one"]).all()
 
 
 def test_the_figure_shows_ways_and_imbalance() -> None:

@@ -212,7 +212,7 @@ def _figure(
         label = f"{label}, over {base}"
     axis, _ = _axis(over, members)
     # Of one line there is no legend.
-    whose = [f"The line is {one} alone." for one in found] if len(found) == 1 < len(lines) else []
+    whose = [f"The only line is {one}." for one in found] if len(found) == 1 < len(lines) else []
     return figures.sweep(
         metric,
         axis,

@@ -12,6 +12,8 @@ from ccperf.present.figures.figure import Axis, Figure, Floats, Panel, Series, S
 from ccperf.runs.metrics.link_series import LinkSeries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ccperf.runs.recording import Recording, Table
     from ccperf.scenario import Scenario
 
@@ -26,8 +28,8 @@ def paths(scenario: Scenario, recording: Recording) -> Figure | None:
 
     A way is the links between switches that packets take, named by the switches in between; a flow
     stays on its level until a packet takes another way. Imbalance is the largest less the least
-    utilisation of the links that are parallel at a switch, over their mean, in each interval. Time
-    ends when nothing more is sent over sampled links.
+    utilisation of the links that are parallel at a switch and up, over their mean, in each
+    interval. Time ends when nothing more is sent over sampled links.
     """
     followed = _followed(recording)
     links = LinkSeries(scenario, recording)
@@ -44,7 +46,7 @@ def paths(scenario: Scenario, recording: Recording) -> Figure | None:
         first = len(subjects)
         subjects += [Subject(_from(scenario, links.names[group[0]])) for group in groups]
         series = tuple(
-            Series(links.time * 1e3, links.imbalance[:, group[0]], "step", "subject", first + index)
+            Series(links.time * 1e3, _of_those_up(links, group), "step", "subject", first + index)
             for index, group in enumerate(groups)
         )
         panels.append(Panel(time, Axis("Imbalance", "%", lower=0), series, name="imbalance"))
@@ -58,6 +60,12 @@ def paths(scenario: Scenario, recording: Recording) -> Figure | None:
         panels=tuple(panels),
         subjects=tuple(subjects),
     )
+
+
+def _of_those_up(links: LinkSeries, group: Sequence[int]) -> Floats:
+    """Return the imbalance of parallel links; one that is down has none."""
+    found: Floats = np.fmax.reduce(links.imbalance[:, group], axis=1)
+    return found
 
 
 def _end(

@@ -91,8 +91,9 @@ def mean_imbalance_l1(links: LinkSeries) -> Floats:
     Parallel are the sampled links that leave one switch and lead equally near to some host; u_j is
     the share of link j's rate that is used in the interval. 0 is even, 100 x the number of links is
     all on one (M. Alizadeh et al., ACM SIGCOMM 2014, section 5.2.4, with rates in place of
-    throughputs, which is the same where links are alike). Intervals in which nothing is sent are
-    left out; a link without others has none.
+    throughputs, which is the same where links are alike). In intervals in which links are down it
+    is of those that are parallel without them. Intervals in which nothing is sent are left out; a
+    link without others has none.
     """
     return mean(links.imbalance)
 

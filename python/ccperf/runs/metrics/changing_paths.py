@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ccperf import _native
@@ -20,6 +21,15 @@ _Direction: TypeAlias = tuple[int, str, bool]
 _Links: TypeAlias = frozenset[str]
 
 
+class Failure(NamedTuple):
+    """Links that are down together, and when, in ns."""
+
+    links: _Links
+    down_ns: int
+    #: Infinite if they do not come back.
+    up_ns: float
+
+
 class _Path(NamedTuple):
     """What a packet may take from one node to another, with the fewest links."""
 
@@ -35,12 +45,12 @@ def changing(parsed: Mapping[str, Any]) -> Named:
     A link on a shortest path gets another rate or delay, or fails and no balancer has others that
     are as short (`unlike` compares what they have).
     """
-    return _Changing(parsed, tuple(_failing(parsed))).named()
+    return _Changing(parsed, _failing(parsed)).named()
 
 
 def rerouted(parsed: Mapping[str, Any]) -> Named:
     """Return those that have another path than at time 0 while links are down."""
-    return _Rerouted(parsed, tuple(_failing(parsed))).named()
+    return _Rerouted(parsed, _failing(parsed)).named()
 
 
 class _OverTime(Network[_Direction]):
@@ -124,15 +134,21 @@ class _Rerouted(_OverTime):
         return any(other is not None for other in self.others(source, to))
 
 
-def _failing(parsed: Mapping[str, Any]) -> Iterator[_Links]:
-    """Yield the links that each failure takes."""
+def failures(parsed: Mapping[str, Any]) -> Iterator[Failure]:
+    """Yield what each failure takes, and when."""
     for failure in parsed.get("failures", ()):
-        node = failure.get("node")
-        yield frozenset(
+        node, up = failure.get("node"), failure.get("up")
+        links = frozenset(
             link["name"]
             for link in parsed["links"]
             if link["name"] == failure.get("link") or node in link["ends"]
         )
+        down_ns = _native.parse_time(failure["down"])
+        yield Failure(links, down_ns, _native.parse_time(up) if up else math.inf)
+
+
+def _failing(parsed: Mapping[str, Any]) -> tuple[_Links, ...]:
+    return tuple(failure.links for failure in failures(parsed))
 
 
 def _varying(parsed: Mapping[str, Any]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from ccperf.runs.metrics.parallel import parallel
 from ccperf.runs.metrics.windows import phases
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from ccperf.runs.recording import Recording
     from ccperf.scenario.canonical import Runnable
@@ -137,21 +137,43 @@ class LinkSeries:
     @cached_property
     def parallel(self) -> list[list[int]]:
         """Columns of the directions that are parallel to each other, at least two each time."""
+        return self._parallel()
+
+    def _parallel(self, down: Collection[str] = ()) -> list[list[int]]:
         return sorted(
             columns
-            for group in parallel(self._parsed)
+            for group in parallel(self._parsed, down)
             if len(columns := [i for i, name in enumerate(self.names) if name in group]) > 1
         )
+
+    def _failing(self) -> Iterator[tuple[frozenset[str], npt.NDArray[np.int64]]]:
+        """Yield the rows of the intervals in which the same links are down, if only for a time."""
+        if not self._parsed.get("failures"):
+            yield frozenset(), np.arange(len(self.time))
+            return
+        from ccperf.runs.metrics.changing_paths import failures
+
+        rows: dict[frozenset[str], list[int]] = {}
+        known = list(failures(self._parsed))
+        starts, ends = self._samples.starts_ns.tolist(), self._samples.ends_ns.tolist()
+        for row, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            of = (each.links for each in known if each.down_ns <= end and each.up_ns > start)
+            rows.setdefault(frozenset().union(*of), []).append(row)
+        for down, of_them in rows.items():
+            yield down, np.array(of_them)
 
     @cached_property
     def imbalance(self) -> Floats:
         """Largest less least utilisation of those parallel to a direction, over their mean, in %.
 
-        NaN where nothing is sent, and of directions that have none beside them.
+        NaN where nothing is sent, and of directions that have none beside them, as that are left
+        while links are down.
         """
         found = np.full(self.utilization.shape, np.nan)
-        for columns in self.parallel:
-            used = self.utilization[:, columns]
-            spread = 100 * (used.max(axis=1) - used.min(axis=1)) / positive(used.mean(axis=1))
-            found[:, columns] = spread[:, np.newaxis]
+        for down, rows in self._failing():
+            for columns in self._parallel(down) if down else self.parallel:
+                place = np.ix_(rows, np.array(columns))
+                used = self.utilization[place]
+                spread = 100 * (used.max(axis=1) - used.min(axis=1)) / positive(used.mean(axis=1))
+                found[place] = spread[:, np.newaxis]
         return found

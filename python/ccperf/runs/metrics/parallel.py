@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 
-def parallel(parsed: Mapping[str, Any]) -> list[frozenset[str]]:
+def parallel(parsed: Mapping[str, Any], down: Collection[str] = ()) -> list[frozenset[str]]:
     """Return the sets of directions that leave a switch and lead equally near to some host.
 
-    A direction that is in several sets counts in the largest one only. None with one way between
-    two nodes (`static`). A switch is a node with several links, a host one with a single link.
+    So it is while the links `down` are. A direction that is in several sets counts in the largest
+    one only. None with one way between two nodes (`static`). A switch is a node with several
+    links, a host one with a single link.
     """
     if parsed.get("routing", {"type": "static"})["type"] == "static":
         return []
@@ -24,6 +25,12 @@ def parallel(parsed: Mapping[str, Any]) -> list[frozenset[str]]:
         out[one].append((other, f"{link['name']}_forward"))
         out[other].append((one, f"{link['name']}_reverse"))
     gateways = {links[0][0] for links in out.values() if len(links) == 1}
+    if down:
+        gone = {f"{name}_{side}" for name in down for side in ("forward", "reverse")}
+        out = {
+            node: [(to, name) for to, name in links if name not in gone]
+            for node, links in out.items()
+        }
     found: set[frozenset[str]] = set()
     for gateway in sorted(gateways):
         distance = hops_to(gateway, out)
