@@ -45,6 +45,10 @@ ROOM = 4_000_000_000
             "arrivals: `5ms` end before the link is down first, after 5ms",
         ),
         (
+            "load_balancing --condition black_hole --servers 1",
+            "servers: `1` has no half of a rack for black_hole; at least 2",
+        ),
+        (
             "all_reduce --leaves 3 --servers 2 --algorithm halving_doubling",
             "leaves: 3 times 2 servers are 6, no power of two, which halving and doubling needs",
         ),

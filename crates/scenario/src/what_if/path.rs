@@ -126,5 +126,7 @@ fn rate(lowered: &Lowered, [link, side]: Port) -> u64 {
 }
 
 pub fn no_flow() -> String {
-    "the scenario has no flow to tell its bottleneck by".to_owned()
+    "the scenario has transfers only, and no flow to tell its bottleneck by; change its links \
+     themselves, by the experiment's options or in its file"
+        .to_owned()
 }

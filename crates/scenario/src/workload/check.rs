@@ -380,8 +380,7 @@ impl Report {
         }
         let transfers = plan.transfers(most);
         if transfers.is_empty() {
-            let message = "makes no transfer before stop_time; raise load or stop_time";
-            self.add(format!("{path}.arrivals"), message);
+            self.add(format!("{path}.arrivals"), none_in_time(&workload.arrivals, &s.stop_time));
         }
         if transfers.len() > most {
             let message = format!(
@@ -451,5 +450,19 @@ impl Report {
             return true;
         }
         false
+    }
+}
+
+/// What to say of arrivals before whose end nothing begins.
+fn none_in_time(arrivals: &Arrivals, stop_time: &str) -> String {
+    let ns = |text| units::parse_time(text).ok();
+    match arrivals {
+        Arrivals::Poisson { until: Some(until), .. } if ns(until) < ns(stop_time) => {
+            format!("makes no transfer before until ({until}); raise load or until")
+        }
+        Arrivals::Poisson { .. } => {
+            format!("makes no transfer before stop_time ({stop_time}); raise load or stop_time")
+        }
+        _ => format!("makes no transfer before stop_time ({stop_time}); raise it"),
     }
 }

@@ -186,7 +186,16 @@ fn what_makes_no_sense_is_named() {
         (poisson("load", json!(0.0)), "arrivals.load", "0 is not between 0 and 1"),
         (poisson("until", json!("0s")), "arrivals.until", "not after start"),
         (poisson("capacity", json!("0bps")), "arrivals.capacity", "never send"),
-        (poisson("capacity", json!("1bps")), "arrivals", "makes no transfer"),
+        (
+            poisson("capacity", json!("1bps")),
+            "arrivals",
+            "makes no transfer before stop_time (100ms); raise load or stop_time",
+        ),
+        (
+            poisson("until", json!("1ns")),
+            "arrivals",
+            "makes no transfer before until (1ns); raise load or until",
+        ),
         (poisson("count", json!(0)), "arrivals.count", "are none"),
         (json!({"stack": "dcc"}), "stack", "no stack `dcc`; did you mean `dc`"),
         (json!({"sources": ["h9"]}), "sources[0]", "no node `h9`"),

@@ -57,6 +57,8 @@ def _random_drops(fabric: Fabric, _until: int) -> dict[str, Any]:
 def _black_hole(fabric: Fabric, _until: int) -> dict[str, Any]:
     """A spine loses all from half of the first rack's hosts to those of the last one."""
     racks = fabric.racks
+    if len(racks[0]) < 2:
+        raise UsageError("servers", "`1` has no half of a rack for black_hole; at least 2")
     sources = racks[0][: len(racks[0]) // 2]
     hole = {"node": fabric.node("spine_0"), "sources": sources, "destinations": racks[-1]}
     return {"faults": [hole]}
