@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -170,6 +171,37 @@ def test_the_front_page_says_which_runs_its_means_leave_out_and_what_they_pool(
     page = (tmp_path / "site" / "index.html").read_text()
     assert f"Active queue management: {group.remarks[1]}." in page
     assert "are compared, not" not in page
+
+
+def test_pages_say_what_compare_says_of_who_leaves_transfers_unfinished(tmp_path: Path) -> None:
+    """ECMP strands what meets the black hole; the front page called Hermes slower than that."""
+    path = tmp_path / "runs.db"
+    line = "run load_balancing --routing ecmp,hermes --condition symmetric,black_hole_rack"
+    size = "--leaves 2 --spines 2 --servers 3 --arrivals 10ms --workload web_search"
+    more = "--load 0.5,0.8 --seed 1..3 --stop-time 100ms"
+    assert invoke([*f"{line} {size} {more}".split(), "--db", str(path)]) == 0
+    found = cells.read([path])
+    names = [name for each in CRITERIA for name in each.metrics if each.name != "unfinished"]
+    said = {
+        row.metric: row
+        for row in compare.compare(cells.by_algorithm(found, ["ecmp", "hermes"]), names).rows
+    }
+    made = Scores(inventory(found, [path.name]), lambda _, __, make: json.loads(json.dumps(make())))
+    rows = [row for row in made.against("ecmp") if row.metric in said]
+    assert {"mean_fct_l4", "small.mean_fct_l4"} <= {row.metric for row in rows}
+    for row in rows:
+        assert str(row.verdict) == str(said[row.metric].verdict)
+        assert row.lacking == (2, 0)
+    (row,) = (row for row in made.against("ecmp") if row.metric == "mean_fct_l4")
+    for each in row.differences:
+        in_the_hole = ("condition", "black_hole_rack") in each.point
+        assert row.at(each).lacking == (in_the_hole, 0)
+        if in_the_hole:
+            assert each.mean > 0
+            assert row.at(each).verdict.is_better is None
+    site.build([path], tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert "less finished in the base" in page
 
 
 @pytest.mark.parametrize("seeds", ["1", "1..3"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 #: What sides are.
 Over: TypeAlias = Literal["algorithms", "databases", "backends", "values"]
+#: Parameters of a point, and their values.
+Where: TypeAlias = tuple[tuple[str, str], ...]
 #: Those that are compared algorithm by algorithm.
 _BY_ALGORITHM = ("databases", "values")
 
@@ -46,10 +47,21 @@ class Row:
     least: float = LEAST
     #: Whose runs these are where the sides are databases or profiles; else empty.
     algorithm: str = ""
-    #: At how many points, those without a difference included, only the other side has a value for
+    #: The points, those without a difference included, at which only the other side has a value for
     #: some seed: of the base, and of the side. A transfer that does not end has no completion time.
     #: Of means over what has ended also those at which a side leaves more unfinished.
-    lacking: tuple[int, int] = (0, 0)
+    lacking_at: tuple[frozenset[Where], frozenset[Where]] = (frozenset(), frozenset())
+
+    @property
+    def lacking(self) -> tuple[int, int]:
+        """How many points there are at which the base, and the side, has none."""
+        base, side = self.lacking_at
+        return len(base), len(side)
+
+    def at(self, found: Difference) -> Row:
+        """Return the row of one of its points alone."""
+        base, side = (points & {found.point} for points in self.lacking_at)
+        return replace(self, differences=(found,), lacking_at=(base, side))
 
     @property
     def point(self) -> tuple[tuple[str, str], ...]:
@@ -471,11 +483,12 @@ def _with_lacks(rows: Iterable[Row], base: str, lacking: Sequence[Lack], each: b
     def key(of: Row | Lack) -> tuple[Hashable, ...]:
         return of.experiment, of.metric, of.side, of.point if each else of.algorithm
 
-    # A point counts once, whatever a side lacks there with its seeds.
-    points = dict.fromkeys((key(lack), lack.point, lack.who == base) for lack in lacking)
-    of_base = Counter(of for of, _, is_of_base in points if is_of_base)
-    of_side = Counter(of for of, _, is_of_base in points if not is_of_base)
-    return [replace(row, lacking=(of_base[key(row)], of_side[key(row)])) for row in rows]
+    found: dict[tuple[Hashable, ...], tuple[set[Where], set[Where]]] = {}
+    for lack in lacking:
+        found.setdefault(key(lack), (set(), set()))[lack.who != base].add(lack.point)
+    none: tuple[set[Where], set[Where]] = (set(), set())
+    of_rows = ((row, found.get(key(row), none)) for row in rows)
+    return [replace(row, lacking_at=(frozenset(a), frozenset(b))) for row, (a, b) in of_rows]
 
 
 def _groups(rows: Iterable[Row]) -> list[list[Row]]:

@@ -20,13 +20,16 @@ def row_values(row: Row) -> list[Any]:
         row.side,
         [[_value(getattr(found, name)) for name in _FIELDS] for found in row.differences],
         row.least,
+        [sorted(points) for points in row.lacking_at],
     ]
 
 
 def row_of(values: list[Any]) -> Row:
     """Return the row that `row_values` was given."""
-    experiment, metric, side, differences, least = values
-    return Row(experiment, metric, side, tuple(map(_difference, differences)), least)
+    experiment, metric, side, differences, least, lacking = values
+    base, of_side = (frozenset(map(_point, points)) for points in lacking)
+    found = tuple(map(_difference, differences))
+    return Row(experiment, metric, side, found, least, lacking_at=(base, of_side))
 
 
 def summary_values(summary: Summary) -> list[Any]:
@@ -38,8 +41,11 @@ def _value(value: Any) -> Any:
     return summary_values(value) if isinstance(value, Summary) else value
 
 
+def _point(values: list[Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in values)
+
+
 def _difference(values: list[Any]) -> Difference:
     plain = dict(zip(_FIELDS, values, strict=True))
-    point = tuple((name, value) for name, value in plain["point"])
     base, other = Summary(*plain["base"]), Summary(*plain["other"])
-    return Difference(**{**plain, "point": point, "base": base, "other": other})
+    return Difference(**{**plain, "point": _point(plain["point"]), "base": base, "other": other})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -127,7 +127,7 @@ class LoadOverview(Overview):
         found = self._by_point(base).get(
             (line.group.name, line.metric, name, page.cell.point.parameters) if page else ()
         )
-        return replace(row, differences=(found,)) if row and found else None
+        return row.at(found) if row and found else None
 
     def _rows(self, base: str) -> Mapping[tuple[str, str, str], Row]:
         if base not in self._known:
