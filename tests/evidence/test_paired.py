@@ -20,6 +20,13 @@ def test_a_summary_by_hand() -> None:
     assert found.half_width == pytest.approx(4.968275, abs=1e-6)
 
 
+def test_values_whose_squares_are_beyond_all_doubles_have_a_deviation() -> None:
+    """The product of the throughputs of 64 flows: no site of such runs could be built."""
+    found = summarise([2e178, 4e178, 6e178])
+    assert found.deviation == pytest.approx(2e178, rel=1e-15)
+    assert found.half_width == pytest.approx(4.968275e178, rel=1e-6)
+
+
 def test_one_value_has_no_interval_and_equal_values_have_none_to_speak_of() -> None:
     assert summarise([3.0]).half_width is None
     same = summarise([0.1, 0.1, 0.1])

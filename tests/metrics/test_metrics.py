@@ -222,6 +222,24 @@ def test_there_is_no_power_over_a_round_trip_that_rounds_to_nothing() -> None:
     assert "mean_network_power_l4" not in found
 
 
+def test_a_product_beyond_all_doubles_is_absent() -> None:
+    """256 senders of an incast made no run at all: a metric of it was infinite."""
+    name = "mean_product_fairness_throughput_l4"
+
+    def product(flows: int, idle: int = 0) -> float | None:
+        each = [counter(0 if i < idle else 60_000, 4) for i in range(flows)]
+        dumbbell = Dumbbell(
+            flows=flows, points=4, samples={"received_bytes": np.stack(each, axis=1)}
+        )
+        return network(dumbbell).get(name)
+
+    assert product(200) == pytest.approx(16.0**200)
+    assert product(250) is None
+    assert product(300) is None
+    # Nobody is first to be multiplied: the others' product is infinite when it is their turn.
+    assert product(300, idle=1) == 0
+
+
 def test_two_unequal_flows() -> None:
     # Shares 3:1 in every interval.
     samples = np.stack([counter(45_000, 9), counter(15_000, 9)], axis=1)

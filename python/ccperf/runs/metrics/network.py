@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ccperf.runs.metrics.series import FlowSeries
 
 
+#: Of a product of throughputs.
+_LARGEST = 1e300
+
+
 @metric("network", unit="Mbps", better="higher", formula="mean over k of sum_i x_i(t_k)")
 def mean_agg_throughput_l4(flows: FlowSeries) -> float:
     """Mean throughput of all flows together; x_i is throughput_l4 of flow i."""
@@ -144,9 +148,15 @@ def mean_entropy_fairness_throughput_l4(flows: FlowSeries) -> float:
 def mean_product_fairness_throughput_l4(flows: FlowSeries) -> float:
     """Mean product of the n flows' throughputs x_i; at a given sum the largest is the fairest.
 
-    Its size depends on the unit and on n, so it ranks nothing.
+    Its size depends on the unit and on n, so it ranks nothing. Absent where it is beyond 1e300,
+    as of 250 flows of 16 Mbps: sums of such values would soon be no numbers.
     """
-    return _scalar_mean(flows.throughput_l4.prod(axis=1))
+    x = flows.throughput_l4
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = x.prod(axis=1)
+        # Where one flow has none, it is 0 however large the others' product is.
+        found = _scalar_mean(np.where((x == 0).any(axis=1), 0.0, product))
+    return found if found <= _LARGEST else np.nan
 
 
 @metric(
