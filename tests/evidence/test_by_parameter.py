@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ import ccperf
 from ccperf.api.runs import Runs
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
-from ccperf.evidence import cells
+from ccperf.evidence import cells, sweeps
 from ccperf.evidence.by_parameter import by_parameter
 from ccperf.evidence.compare import compare
 
@@ -138,3 +139,52 @@ def test_values_are_compared_with_one_engine(db: Path) -> None:
 def test_a_base_is_an_algorithm_or_a_value(runs: Runs) -> None:
     with pytest.raises(UsageError, match="baseline: is an algorithm; of `by` the first value"):
         runs.compare("cubic", by="k")
+
+
+def test_who_sends_is_compared_by_name_whatever_the_transport_brings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Points of DCQCN said transport=dcqcn, those of HPCC transport=hpcc: none was of both."""
+    db = tmp_path / "runs.db"
+    incast = ["run", "pfc_incast", "--n", "4,8", "--size", "100kB"]
+    ring = ["run", "permutation", "--leaves", "2", "--servers", "2", "--stop-time", "1ms"]
+    for words in (incast, ring):
+        senders = (
+            ["--transport", "dcqcn,hpcc,ndp"],
+            ["--transport", "tcp", "--cc", "cubic,dctcp"],
+        )
+        for of in senders:
+            assert invoke([*words, *of, "--seed", "1..2", "--db", str(db)]) == 0
+    found = cells.read([db])
+    sides = cells.by_algorithm(found, ["Dcqcn", "Hpcc", "Ndp", "TcpCubic", "TcpDctcp"])
+    compared = compare(sides, ["p99_fct_l4", "mean_goodput_l4"])
+    assert [(row.metric, row.side, row.points) for row in compared.rows] == [
+        *(("p99_fct_l4", side, 2) for side in compared.sides),
+        *(("mean_goodput_l4", side, 1) for side in compared.sides),
+    ]
+    assert compared.rows[0].differences[0].point == (
+        ("n", "4"),
+        ("size", "100kB"),
+        ("pfc", "on"),
+        ("rate", "40Gbps"),
+    )
+    (dcqcn,) = (
+        cell.metrics.values()
+        for cell in found
+        if cell.algorithm == "Dcqcn" and ("n", "4") in cell.point.own
+    )
+    mean = fmean(metrics["p99_fct_l4"] for metrics in dcqcn)
+    assert compared.rows[0].differences[0].base.mean == pytest.approx(mean)
+    pytest.importorskip("matplotlib")
+    incasts = [cell for cell in found if cell.point.experiment == "pfc_incast"]
+    figures = [
+        *sweeps.sweeps(incasts, "n", ["p99_fct_l4"])[0].values(),
+        sweeps.sweep(incasts, "n", "p99_fct_l4"),
+    ]
+    assert [sorted(figure.entries) for figure in figures] == [sorted(sides)] * 2
+    capsys.readouterr()
+    assert invoke(["compare", "dcqcn", "hpcc", "--db", str(db)]) == 0
+    assert "pfc_incast, 2 points" in capsys.readouterr().out
+    assert invoke(["compare", "--by", "transport=dcqcn,hpcc", "--db", str(db)]) == 2
+    said = "--by: `transport` says who sends; name these themselves: Dcqcn, Hpcc, Ndp, TcpCubic"
+    assert said in capsys.readouterr().err

@@ -5,11 +5,16 @@ A queue discipline beside another, a profile beside a release of ns-3, one flow 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError, unknown
-from ccperf.evidence.cells import NOT_GIVEN, SETTINGS, Point, told_by_maker
+from ccperf.evidence.cells import (
+    NOT_GIVEN,
+    SETTINGS,
+    apart_from,
+    says_who_sends,
+    told_by_maker,
+)
 from ccperf.evidence.chosen import spellings, words
 from ccperf.experiments import grid
 from ccperf.experiments.catalogue.experiment import PROFILE
@@ -34,8 +39,13 @@ def by_parameter(found: Iterable[Cell], by: str, option: str) -> dict[str, list[
     name, equals, asked = by.partition("=")
     found = list(found)
     having = [cell for cell in found if name in _parameters(cell)]
+    if senders := [c.algorithm for c in having if says_who_sends(c.point.experiment) == name]:
+        message = (
+            f"`{name}` says who sends; name these themselves: {', '.join(dict.fromkeys(senders))}"
+        )
+        raise UsageError(option, message)
     there: dict[str, list[Cell]] = {}
-    at_points = told_by_maker(_without(cell, name) for cell in having)
+    at_points = told_by_maker(apart_from(cell, name) for cell in having)
     for cell, at_point in zip(having, at_points, strict=True):
         there.setdefault(_parameters(cell)[name], []).append(at_point)
     if not there:
@@ -63,14 +73,6 @@ def meant(found: Iterable[Cell], items: Sequence[str]) -> str:
 
 def _parameters(cell: Cell) -> dict[str, str]:
     return {**dict.fromkeys(SETTINGS, NOT_GIVEN), **dict(cell.point.own)}
-
-
-def _without(cell: Cell, name: str) -> Cell:
-    point = cell.point
-    (stop_time,) = {record.stop_time for record in cell.records.values()}
-    own = tuple(each for each in point.own if each[0] != name)
-    told = tuple(each for each in point.told if each[0] == "stop_time")
-    return replace(cell, point=Point(point.experiment, own, stop_time, told))
 
 
 def _known(word: str, name: str, there: Mapping[str, object], option: str) -> str:

@@ -301,12 +301,35 @@ def _is_drawn(row: RunRow) -> bool:
 def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, list[Cell]]:
     """Return the cells of each algorithm, in the order of `names`, or in that of the cells.
 
-    Points that were run by several backends or engines say by which.
+    Points that were run by several backends or engines say by which, and none says who sends.
     """
     sides: dict[str, list[Cell]] = {name: [] for name in names}
-    for cell in told_by_maker(cell for cell in cells if cell.algorithm in sides or not names):
+    chosen = (cell for cell in cells if cell.algorithm in sides or not names)
+    for cell in told_by_maker(map(whoever_sends, chosen)):
         sides.setdefault(cell.algorithm, []).append(cell)
     return sides
+
+
+def says_who_sends(experiment: str) -> str:
+    """Return the parameter at some of whose values nobody is under test, since they say who sends,
+    as DCQCN or NDP in place of TCP; empty if the experiment has none."""
+    tested_at = NAMED[experiment].tested_at if experiment in NAMED else None
+    return tested_at[0] if tested_at else ""
+
+
+def whoever_sends(cell: Cell) -> Cell:
+    """Return a cell at a point that does not say again what its algorithm is."""
+    name = says_who_sends(cell.point.experiment)
+    return apart_from(cell, name) if name else cell
+
+
+def apart_from(cell: Cell, name: str) -> Cell:
+    """Return a cell at a point that does not say a parameter, nor what that brings with it."""
+    point = cell.point
+    (stop_time,) = {record.stop_time for record in cell.records.values()}
+    own = tuple(each for each in point.own if each[0] != name)
+    told = tuple(each for each in point.told if each[0] == "stop_time")
+    return replace(cell, point=Point(point.experiment, own, stop_time, told))
 
 
 def told_by_maker(

@@ -10,7 +10,7 @@ from ccperf import _native
 from ccperf.algorithms.registry import usual_first
 from ccperf.base.outputs import file_name, several
 from ccperf.errors import UsageError, unknown
-from ccperf.evidence.cells import told_by_maker
+from ccperf.evidence.cells import says_who_sends, told_by_maker, whoever_sends
 from ccperf.evidence.chosen import Algorithms
 from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
@@ -22,7 +22,7 @@ from ccperf.present.figures.sweep import is_drawn
 from ccperf.runs.metrics import metric_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ccperf.evidence.cells import Cell
     from ccperf.present.figures import Figure
@@ -50,7 +50,8 @@ def sweeps(
     only, and `seeds` the seeds, if not all. Raises `UsageError`.
     """
     base = _base(chosen, base)
-    chosen = told_by_maker(chosen, lambda cell: cell.point.experiment)
+    there = _parameters(chosen)
+    chosen = _of_all_senders(chosen, parameter)
     follow = _following(chosen)
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in chosen:
@@ -64,7 +65,6 @@ def sweeps(
             ]
             groups.setdefault((cell.point.experiment, over, *others), []).append(cell)
     if not groups:
-        there = dict.fromkeys(name for cell in chosen for name, _ in cell.point.parameters)
         message = unknown("parameter", parameter, there) if parameter else "name a parameter"
         raise UsageError("--sweep", message)
     drawn: dict[str, Figure] = {}
@@ -101,10 +101,10 @@ def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -
     Raises `UsageError`.
     """
     base = _base(chosen, base)
-    chosen = told_by_maker(chosen, lambda cell: cell.point.experiment)
-    there = list(dict.fromkeys(name for cell in chosen for name, _ in cell.point.parameters))
+    there = _parameters(chosen)
     if parameter not in there:
         raise UsageError("x", unknown("parameter", parameter, there))
+    chosen = _of_all_senders(chosen, parameter)
     experiments = list(dict.fromkeys(cell.point.experiment for cell in chosen))
     follow = set.intersection(*_following(chosen).values()) | {parameter}
     members = [cell for cell in chosen if parameter in dict(cell.point.parameters)]
@@ -125,6 +125,28 @@ def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -
         there = sorted({name for c in members for of in c.metrics.values() for name in of})
         raise UsageError("y", f"no run has a value of `{metric}`; there are {', '.join(there)}")
     return _figure(metric, parameter, members, lines, found, base)
+
+
+def _told(chosen: Iterable[Cell]) -> list[Cell]:
+    return told_by_maker(chosen, lambda cell: cell.point.experiment)
+
+
+def _parameters(chosen: Sequence[Cell]) -> list[str]:
+    names = (name for cell in _told(chosen) for name, _ in cell.point.parameters)
+    return list(dict.fromkeys(names))
+
+
+def _of_all_senders(chosen: Sequence[Cell], parameter: str) -> list[Cell]:
+    """Return cells of whoever sends at one point, if not over who sends; points of an experiment
+    that several backends or engines ran say by which."""
+
+    def over(cell: Cell) -> str:
+        return parameter or answer(cell.point.experiment).over
+
+    return _told(
+        cell if says_who_sends(cell.point.experiment) == over(cell) else whoever_sends(cell)
+        for cell in chosen
+    )
 
 
 def _lines(
