@@ -173,6 +173,28 @@ def test_the_front_page_says_which_runs_its_means_leave_out_and_what_they_pool(
     assert "are compared, not" not in page
 
 
+def test_pages_compare_who_sends_as_the_command_does(tmp_path: Path) -> None:
+    """DCQCN beside HPCC and TCP, whose points each say their transport."""
+    path = tmp_path / "runs.db"
+    for words in ("--transport dcqcn,hpcc", "--transport tcp --cc dctcp"):
+        line = f"run pfc_incast --n 4,8 --size 100kB {words} --seed 1..2"
+        assert invoke([*line.split(), "--db", str(path)]) == 0
+    found = cells.read([path])
+    made = Scores(inventory(found, [path.name]))
+    for base in ("Dcqcn", "TcpDctcp"):
+        rows = made.against(base)
+        sides = {name: [] for name in ("Dcqcn", "Hpcc", "TcpDctcp") if name != base}
+        assert {row.side for row in rows} == set(sides)
+        said = compare.compare(
+            cells.by_algorithm(found, [base, *sides]), list({row.metric for row in rows})
+        )
+        texts = {(row.metric, row.side): (row.points, str(row.verdict)) for row in said.rows}
+        assert {(row.metric, row.side) for row in rows} == set(texts)
+        for row in rows:
+            assert (row.points, str(row.verdict)) == texts[row.metric, row.side]
+            assert row.points == 2
+
+
 def test_pages_say_what_compare_says_of_who_leaves_transfers_unfinished(tmp_path: Path) -> None:
     """ECMP strands what meets the black hole; the front page called Hermes slower than that."""
     path = tmp_path / "runs.db"

@@ -15,6 +15,7 @@ from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Any
 
 from ccperf.base.wording import counted
+from ccperf.evidence.cells import whoever_sends
 from ccperf.evidence.compare import compare, corrected
 from ccperf.evidence.paired import LEAST
 from ccperf.evidence.summary import Summary, summarise
@@ -373,7 +374,7 @@ def _against(group: Group, base: str) -> list[list[Any]]:
     """Return how the other algorithms of one experiment differ from `base`, not yet corrected."""
     cells = _comparable(group)
     names = [base, *(name for name in group.algorithms if name != base)]
-    sides = {name: cells.get(name, []) for name in names}
+    sides = {name: [whoever_sends(cell) for cell in cells.get(name, [])] for name in names}
     asked = [criterion.metric_of(group) for criterion in CRITERIA]
     found = compare(sides, [name for name in asked if name], is_whole=False)
     return [row_values(row) for row in found.rows]
