@@ -384,6 +384,24 @@ def test_a_file_that_is_exported_empty_is_pointed_out(capsys: Captured, format: 
     assert f"is empty: `{format}` has transfers that have ended" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("format", ["hpcc", "htsim"])
+def test_a_file_without_the_transfers_that_did_not_end_says_so(
+    capsys: Captured, format: str
+) -> None:
+    line = "run load_balancing --routing ecmp --condition black_hole_rack --load 0.8 --leaves 2"
+    size = "--spines 2 --servers 3 --arrivals 10ms --workload web_search --stop-time 100ms"
+    assert invoke([*line.split(), *size.split(), "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    transfers = run["class_metrics"]["all"]
+    assert 0 < transfers["total_unfinished_l4"] < transfers["total_transfers_l4"]
+    assert invoke(["export", "latest", "--format", format, "-o", "files"]) == 0
+    (file,) = Path("files").iterdir()
+    ended = transfers["total_transfers_l4"] - transfers["total_unfinished_l4"]
+    assert len(file.read_text().splitlines()) == ended
+    said = f"lacks {transfers['total_unfinished_l4']:.0f} unfinished transfers: `{format}`"
+    assert said in capsys.readouterr().err
+
+
 def test_a_summary_has_the_queueing_delay_once_and_not_in_whole_milliseconds(
     capsys: Captured,
 ) -> None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
+from ccperf.base.wording import counted
 from ccperf.cli.choice import Choice, Parameters, named
 from ccperf.cli.options import Databases, Folder, Json, databases, find_runs, writable_folder
 from ccperf.cli.output import print_json, say, warn
 from ccperf.cli.parameter import Parameter
+
+#: Formats that have no room for transfers without an end, and how many of these a run has.
+_OF_THOSE_ENDED = ("hpcc", "htsim")
+_UNFINISHED = "total_unfinished_l4"
 
 
 def command(
@@ -77,7 +82,14 @@ def command(
         else:
             from ccperf.present.exporters import export
 
-            paths = export(format, (of.load(run) for of, run in dict.fromkeys(found)), output)
+            each = list(dict.fromkeys(found))
+            paths = export(format, (of.load(run) for of, run in each), output)
+            if format in _OF_THOSE_ENDED:
+                left = [of.reduced_metrics(run)[run].get(_UNFINISHED, 0) for of, run in each]
+                for path, count in zip(paths, left, strict=True):
+                    if count and path.stat().st_size:
+                        lacks = f"lacks {counted(int(count), 'unfinished transfer')}"
+                        warn(f"{path} {lacks}: `{format}` has those that have ended")
     for path in paths:
         if not path.stat().st_size:
             warn(f"{path} is empty: `{format}` has transfers that have ended, and its run has none")
