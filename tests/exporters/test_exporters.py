@@ -27,6 +27,7 @@ from ccperf.present.exporters import EXPORTERS, export, tidy
 from ccperf.runs import backends
 from ccperf.runs.result import Result
 from ccperf.store import DamagedRun, Store
+from user_scenarios import EXAMPLES
 
 
 def made(cc: str = "TcpBbr", **point: str) -> Result:
@@ -379,6 +380,17 @@ def test_what_has_flows_over_time_refuses_a_run_that_samples_none(
     with pytest.raises(UsageError, match=f"run {none.id} samples none"):
         export(name, [result, none], tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["hpcc", "htsim"])
+def test_the_ends_of_a_run_with_user_code_can_be_exported(
+    name: str, result: Result, tmp_path: Path
+) -> None:
+    """It keeps none, so it is simulated again, where its code may run."""
+    mine = made(f"{EXAMPLES / 'python' / 'mycca.py'}:MyCca")
+    assert mine.recording.completions is None
+    assert written(name, mine, tmp_path).read_text() == ""
+    assert written(name, result, tmp_path).read_text() == ""
 
 
 def test_the_command_exports_runs_or_all(

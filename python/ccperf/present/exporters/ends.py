@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccperf import _native
 from ccperf.present.exporters.again import again
 from ccperf.present.exporters.registry import exporter
 from ccperf.runs.metrics.transfers import ideals
-from ccperf.scenario.canonical import Canonical, Runnable
 
 if TYPE_CHECKING:
     from ccperf.runs.result import Result
+    from ccperf.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -105,11 +104,10 @@ def _ends(result: Result) -> Iterator[_End]:
             )
 
 
-def _asked(scenario: Runnable) -> Canonical:
-    """The scenario with the ends of its flows recorded."""
-    fields = dict(scenario.parsed)
-    fields["recording"] = {**fields["recording"], "completions": True}
-    return Canonical(_native.canonical(json.dumps(fields)))
+def _asked(scenario: Scenario) -> Scenario:
+    """The scenario with the ends of its flows recorded, which changes nothing else."""
+    recording = scenario.recording.model_copy(update={"completions": True})
+    return scenario.model_copy(update={"recording": recording})
 
 
 def _of_flow(flow: dict[str, int]) -> tuple[tuple[int, int], list[int]]:
