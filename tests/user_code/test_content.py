@@ -18,6 +18,7 @@ from ccperf import campaign
 from ccperf.algorithms.user_code import names
 from ccperf.algorithms.user_code.content import ChangedError, Contents
 from ccperf.campaign import Point
+from ccperf.campaign.outcome import Failed
 from ccperf.cli.app import invoke
 from ccperf.runs.backends import get
 from ccperf.runs.backends.native import Native
@@ -61,6 +62,13 @@ def test_a_file_edited_before_it_is_loaded_ends_the_campaign(tmp_path: Path) -> 
     assert not report.ok
     assert isinstance(report.changed, ChangedError)
     assert str(report.changed).startswith("aimd.py:Aimd has changed since this command began")
+
+
+def test_another_process_says_of_an_edited_file_what_this_one_says() -> None:
+    error = ChangedError("./aimd.py:Aimd")
+    there = Failed.of(error).error()
+    assert isinstance(there, ChangedError)
+    assert (str(there), there.name) == (str(error), error.name)
 
 
 def test_a_file_edited_during_a_run_changes_neither_its_result_nor_its_id(tmp_path: Path) -> None:

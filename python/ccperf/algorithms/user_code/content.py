@@ -28,6 +28,10 @@ class ChangedError(RunError):
             "to neither version; run the command again (what is stored so far is of the old one)"
         )
 
+    def __reduce__(self) -> tuple[type[ChangedError], tuple[str]]:
+        """Travel between processes."""
+        return ChangedError, (self.name,)
+
 
 class Contents:
     """The content of user code, read when it is first asked for and then remembered."""
