@@ -89,3 +89,29 @@ def test_files_without_code_and_code_on_the_command_line_need_none() -> None:
     assert invoke(["run", "s.toml"]) == 0
     options = ["--k", "1", "--qdisc", "codel", "--stop-time", "60ms"]
     assert invoke(["run", "aqm", "--cc", "./mycca.py:MyCca", *options]) == 0
+
+
+OWN = """
+stop_time = "60ms"
+[parameters]
+other = ["cubic", "newreno"]
+[dumbbell]
+rate = "10Mbps"
+qlen = "20p"
+rtts = ["15ms", "15ms"]
+cc = ["$cc", "$other"]
+"""
+
+
+def test_code_for_a_parameter_of_a_file_is_beside_the_file_or_said_to_be_missing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("own.toml").write_text(OWN)
+    assert invoke(["run", "own.toml", "--other", "./mycca.py:MyCca"]) == 0
+    assert invoke(["run", "own.toml", "--other", "./nope.py:MyCca", "--trust"]) == 2
+    assert f"there is no file {tmp_path / 'nope.py'}" in capsys.readouterr().err
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert invoke(["run", "../own.toml", "--other", "./mycca.py:MyCca"]) == 2
+    assert "/mycca.py:MyCca; look at it, then add --trust" in capsys.readouterr().err
+    assert invoke(["run", "../own.toml", "--other", "./mycca.py:MyCca", "--trust"]) == 0

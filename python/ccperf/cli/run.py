@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -135,7 +135,7 @@ def command(
     if is_file:
         code = (name for job in jobs for scenario, _ in job.kinds for name in scenario.user_code)
         words = map(expression.bare, expression.split(",".join(given.values())))
-        typed = {checked(word) for word in words if is_user_code(word)}
+        typed = set(_code_in(words))
         ask(file, (name for name in code if not is_declared(name) and name not in typed), trust)
     backend = running.open_backend()
     _prepare(backend, jobs)
@@ -175,6 +175,14 @@ def command(
         line = "`ccperf show RUN --db FILE` prints its command"
         note(f"each run again: {line if is_shown else 'the same line with -n prints its command'}")
     return status
+
+
+def _code_in(words: Iterable[str]) -> Iterator[str]:
+    """The users' algorithms among them whose files are here. Who runs one says if it is not."""
+    for word in words:
+        if is_user_code(word):
+            with suppress(ValueError):
+                yield checked(word)
 
 
 def _prepare(backend: Backend, jobs: Iterable[Job]) -> None:
