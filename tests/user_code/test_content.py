@@ -166,6 +166,22 @@ def test_a_library_written_to_before_it_is_loaded_ends_the_run(
         EditedOnTheWay(edit).simulate(scenario(str(library)), user_code=content)
 
 
+def test_a_store_finds_runs_by_user_code_wherever_its_file_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    name = aimd(tmp_path, 0.3)
+    point = ["--k", "1", "--qdisc", "codel", "--stop-time", "100ms", "--db", str(tmp_path / "x.db")]
+    assert invoke(["run", "aqm", "--cc", f"{name},cubic", *point]) == 0
+    with Store(tmp_path / "x.db") as store:
+        for folder in (tmp_path, tmp_path / "elsewhere"):
+            monkeypatch.chdir(folder)
+            for given in ("aimd.py:Aimd", "./aimd.py:Aimd", name):
+                assert len(store.runs(cc=given)) == 1
+                assert len(store.runs(under_test=given)) == 1
+        assert store.runs(cc="other.py:Aimd") == []
+
+
 def test_the_id_does_not_depend_on_the_place(tmp_path: Path) -> None:
     native = get("native")
     here, there = (aimd(tmp_path / folder, 0.3) for folder in ("here", "there"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ccperf.algorithms import registry, roles
-from ccperf.algorithms.user_code.names import as_stored, without_paths
+from ccperf.algorithms.user_code.names import as_stored, label, without_paths
 from ccperf.base.outputs import experiment_name
 from ccperf.errors import CcperfError, UnknownKey, UsageError
 from ccperf.runs import parquet
@@ -550,7 +550,6 @@ def _scenario(stored: dict[str, Any]) -> Scenario:
 
 def _stored(kind: registry.Kind, name: str) -> str:
     """Return what an algorithm is called in the file; another's name stays."""
-    try:
-        return registry.resolve(kind, name)
-    except ValueError:
-        return name
+    with as_stored(), suppress(ValueError):
+        name = registry.resolve(kind, name)
+    return label(name)
