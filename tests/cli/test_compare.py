@@ -378,6 +378,13 @@ def test_an_algorithm_that_is_not_there_is_said(compare: Compare) -> None:
     assert "cubic" in err
 
 
+def test_a_file_of_code_without_its_class_is_no_database(compare: Compare) -> None:
+    Path("mine.py").touch()
+    status, _, err = compare("mine.py", "cubic")
+    assert status == 2
+    assert "no runs of `mine.py` in benchmark_all.db" in err
+
+
 def test_texts_of_users_do_not_break_tables() -> None:
     assert render("markdown", ["a"], [["x|y"]]).splitlines()[2] == r"| x\|y |"
     assert r"50\% \& \_" in render("latex", ["a"], [["50% & _"]])

@@ -217,13 +217,13 @@ def _threshold(text: str) -> float:
 
 
 def _is_database(item: str) -> bool:
-    """A library of user code is a file, too. Raises `UsageError` for one that is not there."""
-    from ccperf.algorithms.user_code.names import is_user_code
+    """User code is a file, too. Raises `UsageError` for a database that is not there."""
+    from ccperf.algorithms.user_code.names import is_user_code, unfinished
     from ccperf.errors import UsageError
 
     if Path(item).suffix == ".db" and not Path(item).exists():
         raise UsageError("items", f"there is no database `{item}`")
-    return Path(item).is_file() and not is_user_code(item)
+    return Path(item).is_file() and not is_user_code(item) and unfinished(item) is None
 
 
 def _are_runs(items: Sequence[str], databases: Sequence[Path]) -> bool:
