@@ -382,8 +382,8 @@ class Tcb:
         """Newly acknowledged or SACKed by the present ACK."""
     @property
     def last_rtt_ns(self) -> int | None:
-        """The sample of the last ACK that gave one, in whole ms if timestamps are on, as in ns-3.
-        None before the first sample."""
+        """The sample of the last ACK that gave one, in whole ms if timestamps are on, as in ns-3;
+        in whole us under the profile `linux`. None before the first sample."""
     @property
     def srtt_ns(self) -> int | None:
         """None before the first sample."""

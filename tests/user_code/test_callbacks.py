@@ -217,6 +217,27 @@ def test_what_is_told_of_segments_losses_and_acks_adds_up(tmp_path: Path) -> Non
     assert rounds > 100
 
 
+@pytest.mark.parametrize(("profile", "unit"), [("ns3-3.44", 1_000_000), ("linux", 1_000)])
+def test_what_profiles_tell_of_acknowledgements_is_what_the_page_says(
+    profile: str, unit: int, tmp_path: Path
+) -> None:
+    told = tmp_path / "told"
+    (tmp_path / "mine.py").write_text(
+        "import ccperf\n\nclass Mine(ccperf.CongestionControl):\n"
+        "    def pkts_acked(self, tcb, segments_acked, rtt_ns):\n"
+        f"        with open({str(told)!r}, 'a') as file:\n"
+        "            print(segments_acked, rtt_ns, tcb.srtt_ns, tcb.last_rtt_ns, file=file)\n"
+    )
+    mine = f"{tmp_path}/mine.py:Mine"
+    ccperf.run("reordering", cc=mine, profile=profile, detour="5ms", stop_time="3s")
+    calls = [list(map(int, line.split())) for line in told.read_text().splitlines()]
+    is_linux = profile == "linux"
+    assert all(rtt == (last if is_linux else smoothed) for _, rtt, smoothed, last in calls)
+    assert any(smoothed != last for _, _, smoothed, last in calls)
+    assert all(last % unit == 0 for _, _, _, last in calls)
+    assert min(segments for segments, *_ in calls) == (1 if is_linux else 0)
+
+
 def test_a_class_of_a_later_interface_is_refused(tmp_path: Path) -> None:
     later = ccperf.INTERFACE + 1
     (tmp_path / "later.py").write_text(

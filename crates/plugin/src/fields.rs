@@ -52,7 +52,8 @@ macro_rules! tcb_fields {
             bytes_in_flight: i64 = bytes_in_flight [number];
             /// Newly acknowledged or SACKed by the present ACK.
             last_acked_sacked: i64 = last_acked_sacked [number];
-            /// The sample of the last ACK that gave one, in whole ms if timestamps are on, as in ns-3.
+            /// The sample of the last ACK that gave one, in whole ms if timestamps are on, as in ns-3; in
+            /// whole us under the profile `linux`.
             last_rtt_ns: i64 = last_rtt [maybe (0)];
             srtt_ns: i64 = srtt [maybe (0)];
             min_rtt_ns: i64 = min_rtt [maybe (i64::MAX)];

@@ -32,14 +32,16 @@ class Callbacks:
     def cong_avoid(self, tcb: Tcb, segments_acked: int) -> None:
         """Grow the window: each ACK of new data in Open and Loss.
 
-        ns-3's `IncreaseWindow`. Not called where `cong_control` has the window.
+        ns-3's `IncreaseWindow`, with no segments at times. Under the profile `linux` in Disorder,
+        too. Not called where `cong_control` has the window.
         """
 
     def pkts_acked(self, tcb: Tcb, segments_acked: int, rtt_ns: int) -> None:
-        """An ACK has acknowledged full segments.
+        """An ACK has acknowledged segments.
 
-        `rtt_ns` is the smoothed RTT, as ns-3 hands it over. `on_ack` has the sample of this ACK
-        (which is what Linux hands over).
+        Of none where duplicate ACKs have told of them, as in ns-3. `rtt_ns` is the smoothed RTT, as
+        ns-3 hands it over; under the profile `linux` that of this ACK in whole us, as Linux does.
+        `on_ack` has the sample of this ACK under each.
         """
 
     def set_state(self, tcb: Tcb, state: str) -> None:

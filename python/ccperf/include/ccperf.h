@@ -141,8 +141,8 @@ typedef struct ccperf_tcb {
     int64_t bytes_in_flight;
     /* Newly acknowledged or SACKed by the present ACK. */
     int64_t last_acked_sacked;
-    /* The sample of the last ACK that gave one, in whole ms if timestamps are on, as in ns-3. 0
-     * before the first sample. */
+    /* The sample of the last ACK that gave one, in whole ms if timestamps are on, as in ns-3; in
+     * whole us under the profile `linux`. 0 before the first sample. */
     int64_t last_rtt_ns;
     /* 0 before the first sample. */
     int64_t srtt_ns;
@@ -258,11 +258,13 @@ typedef struct ccperf_cca {
      * At least one segment. Must be there. */
     int64_t (*ssthresh)(void *self, ccperf_tcb *tcb, int64_t bytes_in_flight);
     /* Grow the window: each ACK of new data in Open and Loss.
-     * ns-3's IncreaseWindow. Not called where cong_control has the window. */
+     * ns-3's IncreaseWindow, with no segments at times. Under the profile linux in Disorder, too.
+     * Not called where cong_control has the window. */
     void (*cong_avoid)(void *self, ccperf_tcb *tcb, int64_t segments_acked);
-    /* An ACK has acknowledged full segments.
-     * rtt_ns is the smoothed RTT, as ns-3 hands it over. on_ack has the sample of this ACK (which
-     * is what Linux hands over). */
+    /* An ACK has acknowledged segments.
+     * Of none where duplicate ACKs have told of them, as in ns-3. rtt_ns is the smoothed RTT, as
+     * ns-3 hands it over; under the profile linux that of this ACK in whole us, as Linux does.
+     * on_ack has the sample of this ACK under each. */
     void (*pkts_acked)(void *self, ccperf_tcb *tcb, int64_t segments_acked, int64_t rtt_ns);
     /* The state machine is about to enter a state.
      * The connection's state is still the old one. */

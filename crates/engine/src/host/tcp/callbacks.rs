@@ -33,13 +33,15 @@ macro_rules! congestion_control_callbacks {
 
             /// Grow the window: each ACK of new data in Open and Loss.
             ///
-            /// ns-3's `IncreaseWindow`.  Not called where `cong_control` has the window.
+            /// ns-3's `IncreaseWindow`, with no segments at times.  Under the profile `linux` in Disorder, too.  Not
+            /// called where `cong_control` has the window.
             fn CongAvoid cong_avoid(tcb: mut, segments_acked: u32) = ();
 
-            /// An ACK has acknowledged full segments.
+            /// An ACK has acknowledged segments.
             ///
-            /// `rtt` is the smoothed RTT, as ns-3 hands it over.  `on_ack` has the sample of this ACK (which is
-            /// what Linux hands over).
+            /// Of none where duplicate ACKs have told of them, as in ns-3.  `rtt` is the smoothed RTT, as ns-3 hands
+            /// it over; under the profile `linux` that of this ACK in whole us, as Linux does.  `on_ack` has the
+            /// sample of this ACK under each.
             fn PktsAcked pkts_acked(tcb: mut, segments_acked: u32, rtt: Time) = ();
 
             /// The state machine is about to enter a state.
