@@ -41,6 +41,16 @@ PYTHON = {
     ),
     "pacing": ("tcb.pacing_rate_bps = 0", r"it set pacing_rate_bps to 0, which would never send"),
     "word": ("tcb.ect = 'ect2'", r"ValueError: ect is one of .* not ect2"),
+    "code": ("tcb.ect = 2", r"ValueError: ect is one of not_ect, ect1, ect0, ce, not 2 \("),
+    "switch": ("tcb.pacing = 1", r"TypeError: pacing is True or False, not 1 \("),
+    "float ratio": (
+        "tcb.pacing_ss_ratio = 1.5",
+        r"TypeError: pacing_ss_ratio is in whole percent, not a float: write int\(\.\.\.\)",
+    ),
+    "absurd ratio": (
+        "tcb.pacing_ca_ratio = 2**40",
+        r"OverflowError: pacing_ca_ratio is 1099511627776 percent, beyond the 32 bits",
+    ),
     "read-only": ("tcb.now_ns = 0", r"AttributeError: .*now_ns"),
     "crash": ("import ctypes; ctypes.string_at(0)", r"crashed with SIGSEGV \(in cong_avoid\)"),
     "exit": ("sys.exit(3)", r"SystemExit: 3"),

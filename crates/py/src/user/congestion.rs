@@ -51,15 +51,15 @@ macro_rules! accessors {
     };
     ($class:ident $name:ident $type:ident [small $set:ident]) => {
         get!($class $name -> $type, |value| value);
-        set!($class $name $set, |value| value.extract()?);
+        set!($class $name $set, |value| whole(stringify!($name), "percent", value)?);
     };
     ($class:ident $name:ident $type:ident [switch $set:ident]) => {
         get!($class $name -> bool, |value| value != 0);
-        set!($class $name $set, |value| value.extract::<bool>()?.into());
+        set!($class $name $set, |value| switch(stringify!($name), value)?.into());
     };
     ($class:ident $name:ident $type:ident [choice $set:ident $kind:ident]) => {
         get!($class $name -> &'static str, |value| $kind::WORDS[value as usize]);
-        set!($class $name $set, |value| code::<$kind>(stringify!($name), value.extract()?)?);
+        set!($class $name $set, |value| code::<$kind>(stringify!($name), value)?);
     };
 }
 
@@ -114,20 +114,30 @@ macro_rules! rate_sample {
 tcb_fields!(tcb);
 sample_fields!(rate_sample);
 
-fn code<C: Code>(name: &str, word: &str) -> PyResult<i32> {
-    let found = C::WORDS.iter().position(|known| *known == word);
+fn code<C: Code>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<i32> {
+    let found = C::WORDS.iter().position(|known| value.eq(known).unwrap_or(false));
     found.map(|code| code as i32).ok_or_else(|| {
-        PyValueError::new_err(format!("{name} is one of {}, not {word}", C::WORDS.join(", ")))
+        PyValueError::new_err(format!("{name} is one of {}, not {value}", C::WORDS.join(", ")))
     })
+}
+
+fn switch(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("{name} is True or False, not {value}")))
 }
 
 /// A number that the engine counts in whole units: a fraction is refused with the remedy, since
 /// rounding it here would hide which way.
-fn whole(name: &str, unit: &str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
+fn whole<'a, N>(name: &str, unit: &str, value: &Bound<'a, PyAny>) -> PyResult<N>
+where
+    N: for<'b> FromPyObject<'b, 'a>,
+{
     value.extract().map_err(|_| {
         if value.is_instance_of::<PyInt>() {
+            let bits = 8 * size_of::<N>();
             return PyOverflowError::new_err(format!(
-                "{name} is {value} {unit}, beyond the 64 bits that there are for it"
+                "{name} is {value} {unit}, beyond the {bits} bits that there are for it"
             ));
         }
         let kind = value.get_type();
