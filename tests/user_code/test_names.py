@@ -116,6 +116,31 @@ def test_a_class_without_a_file() -> None:
     assert "is defined interactively" in done.stderr
 
 
+class Own(ccperf.CongestionControl):
+    """To be given as an object, by mistake."""
+
+
+def test_an_object_is_answered_by_what_to_give() -> None:
+    for give in (ccperf.run, ccperf.grid):
+        with pytest.raises(UsageError, match=r"Own: is an object; give its class, or .*:Own:name="):
+            give("aqm", cc=Own(), k=1, qdisc="codel")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("./m.py:", "`` is no class of a file; write ./m.py:ClassName"),
+        ("./m.py:A.B", "`A.B` is no class of a file; write ./m.py:ClassName"),
+        ("./m.py:A(x=1", "`A(x=1` is no class of a file; write ./m.py:ClassName"),
+        ("./m.py:A:x", "/m.py:A; a parameter needs a value: x=VALUE"),
+    ],
+)
+def test_what_is_no_class_of_a_file_is_answered_by_how_to_name_one(name: str, says: str) -> None:
+    with pytest.raises(UsageError) as error:
+        ccperf.run("aqm", cc=name, k=1, qdisc="codel")
+    assert says in str(error.value)
+
+
 def test_prints_of_user_code_do_not_mix_with_results(tmp_path: Path) -> None:
     (tmp_path / "chatty.py").write_text(
         "import ccperf\n\nclass Chatty(ccperf.CongestionControl):\n"

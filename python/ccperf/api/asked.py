@@ -71,6 +71,7 @@ def algorithms(given: Some[Algorithm]) -> list[str]:
 
 def word(given: Any) -> Any:
     """A value as it is written: of a class the name under which processes find it."""
+    names.refuse_object(given)
     return names.name_of(given) if isinstance(given, type) else given
 
 

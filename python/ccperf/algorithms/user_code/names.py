@@ -97,6 +97,12 @@ def checked(name: str) -> str:
 
 def unfinished(name: str) -> str | None:
     """What is missing from a name that only has a file of source code; None if nothing is."""
+    file, colon, rest = name.rpartition(".py:")
+    if colon:
+        return (
+            f"`{rest}` is no class of a file; write {file}.py:ClassName, with parameters "
+            f"{file}.py:ClassName:name=value"
+        )
     suffix = Path(name).suffix
     if suffix == ".py" or suffix in _SOURCE_SUFFIXES:
         return f"`{name}` names a file only; add the class in it: {name}:ClassName"
@@ -201,6 +207,16 @@ def name_of(cls: type) -> str:
         message = "is defined interactively; put it into a file (in a notebook: %%writefile)"
         raise UsageError(name, message)
     return f"{Path(script).resolve()}:{name}"
+
+
+def refuse_object(given: object) -> None:
+    """Raises :class:`UsageError` for an object of a class, which other processes cannot have."""
+    from ccperf import algorithms
+
+    if isinstance(given, tuple(getattr(algorithms, base) for base in algorithms.__all__)):
+        name = name_of(type(given))
+        message = f'is an object; give its class, or with parameters "{name}:name=value"'
+        raise UsageError(type(given).__name__, message)
 
 
 def short(name: str) -> str:
@@ -317,7 +333,8 @@ def files(name: str) -> list[Path]:
             )
             raise ValueError(message + hint)
         if not path.is_file():
-            raise ValueError(f"`{name}`: there is no file {path}")
+            hint = f"; a parameter needs a value: {cls}=VALUE" if split(part)[1] else ""
+            raise ValueError(f"`{name}`: there is no file {path}{hint}")
         if cls and is_path(part) and not part.endswith((".py", ".c", *CPP_SUFFIXES)):
             raise ValueError(f"`{name}`: classes are in Python files (.py) and C++ files (.cc)")
         found.append(path)
