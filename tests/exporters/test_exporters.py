@@ -20,7 +20,7 @@ import pytest
 
 from ccperf.base.outputs import stem
 from ccperf.cli.app import invoke
-from ccperf.errors import UsageError
+from ccperf.errors import RunError, UsageError
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import star
 from ccperf.present.exporters import EXPORTERS, export, tidy
@@ -391,6 +391,23 @@ def test_the_ends_of_a_run_with_user_code_can_be_exported(
     assert mine.recording.completions is None
     assert written(name, mine, tmp_path).read_text() == ""
     assert written(name, result, tmp_path).read_text() == ""
+
+
+@pytest.mark.parametrize("name", ["pcapng", "flowmonitor", "hpcc"])
+def test_what_user_code_does_otherwise_the_second_time_is_not_exported(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "moody.py").write_text(
+        "import ccperf\n\nclass Moody(ccperf.CongestionControl):\n"
+        "    def ssthresh(self, tcb, bytes_in_flight):\n"
+        f"        with open({str(tmp_path / 'calls')!r}, 'a+') as file:\n"
+        "            file.write('.')\n            count = file.tell()\n"
+        "        return (2 + count) * tcb.segment_size\n"
+    )
+    moody = made(f"{tmp_path / 'moody.py'}:Moody")
+    with pytest.raises(RunError, match=r"moody\.py:Moody depends on more than the scenario"):
+        written(name, moody, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_the_command_exports_runs_or_all(

@@ -4,13 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.errors import CcperfError, UsageError
+import numpy as np
+
+from ccperf.errors import CcperfError, RunError, UsageError
 from ccperf.runs import backends
 from ccperf.runs.result import Result, identify, provenance
 from ccperf.scenario import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from ccperf.runs.backends import Backend
+    from ccperf.runs.recording import Recording
+
+
+def simulated_again(
+    result: Result,
+    *,
+    asked: Callable[[Scenario], Scenario] | None = None,
+    packets: Path | None = None,
+) -> Recording:
+    """The run simulated again, with what its scenario is `asked` for besides.
+
+    Raises what :func:`again` does, and `RunError` if user code did not do the same again: what is
+    seen now was not in the run.
+    """
+    engine, scenario = again(result)
+    recording = engine.simulate(asked(scenario) if asked else scenario, packets=packets)
+    code = ", ".join(result.provenance.user_code)
+    if code and not _is_alike(result.recording, recording):
+        raise RunError(
+            f"run {result.id} went otherwise when it was simulated again: {code} depends on more "
+            "than the scenario and its seed (docs/bring-your-own.md#when-it-goes-wrong)"
+        )
+    return recording
+
+
+def _is_alike(one: Recording, other: Recording) -> bool:
+    """Whether flows and links of two recordings have the same counters."""
+    return all(
+        np.array_equal(column, theirs[name], equal_nan=not isinstance(column, list))
+        for mine, theirs in ((one.flows, other.flows), (one.links, other.links))
+        for name, column in mine.items()
+    )
 
 
 def again(result: Result) -> tuple[Backend, Scenario]:

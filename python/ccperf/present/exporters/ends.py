@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccperf.present.exporters.again import again
+from ccperf.present.exporters.again import simulated_again
 from ccperf.present.exporters.registry import exporter
 from ccperf.runs.metrics.transfers import ideals
 
@@ -70,8 +70,7 @@ def _ends(result: Result) -> Iterator[_End]:
     """
     recording = result.recording
     if recording.completions is None:
-        engine, scenario = again(result)
-        recording = engine.simulate(_asked(scenario))
+        recording = simulated_again(result, asked=_asked)
     table = recording.completions
     assert table is not None
     lowered = json.loads(result.scenario.lowered())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.present.exporters.again import again
+from ccperf.present.exporters.again import simulated_again
 from ccperf.present.exporters.registry import exporter
 from ccperf.runs import flow_monitor
 
@@ -22,6 +22,5 @@ def flowmonitor(result: Result, path: Path) -> None:
     """
     recording, scenario = result.recording, result.scenario
     if recording.flow_monitor is None:
-        engine, here = again(result)
-        recording = engine.simulate(flow_monitor.asked(here))
+        recording = simulated_again(result, asked=flow_monitor.asked)
     flow_monitor.write(scenario, recording, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.present.exporters.again import again
+from ccperf.present.exporters.again import simulated_again
 from ccperf.present.exporters.registry import exporter
 
 if TYPE_CHECKING:
@@ -19,5 +19,4 @@ def pcapng(result: Result, path: Path) -> None:
 
     A run does not keep its packets: they are simulated again, which the same engine does exactly.
     """
-    engine, scenario = again(result)
-    engine.simulate(scenario, packets=path)
+    simulated_again(result, packets=path)
