@@ -98,6 +98,11 @@ def test_what_is_not_in_the_record_is_not_claimed(monkeypatch: pytest.MonkeyPatc
     assert f"{recorded:,} were packet-identical, and not {second}" in str(found.blocks[0])
 
 
+def test_an_algorithm_that_was_just_added_has_a_status() -> None:
+    """Before `make docs` has counted what compares it."""
+    assert fidelity.status("cc", "TcpAdded").startswith(f"judged by {judges.NONE}; `make docs`")
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "says"),
     [

@@ -94,7 +94,9 @@ def judged_by(name: str) -> str:
 
 def status(kind: registry.Kind, name: str) -> str:
     """How far an algorithm is validated, in a sentence or two."""
-    count = last().algorithms[kind][name]
+    count = last().algorithms[kind].get(name)
+    if count is None:
+        return f"judged by {judged_by(name)}; `make docs` counts what compares it with ns-3"
     if not count.scenarios:
         return f"judged by {judged_by(name)}; ns-3 and the driver have none"
     text = (
