@@ -66,7 +66,7 @@ def test_a_scheduler_is_written_in_python(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rust(kind: str, rust_library: str) -> None:
+def test_rust(kind: str, rust_library: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Compiled against the crate that the examples use: it is there already."""
     assert invoke(["new", kind, "my_own", "--language", "rust"]) == 0
     cargo = ["cargo", "metadata", "--offline", "--no-deps", "--format-version", "1"]
@@ -90,6 +90,10 @@ def test_rust(kind: str, rust_library: str) -> None:
         check=True,
     )
     own_test_passes(Path("my_own/test_my_own.py"))
+    options = {"cc": ["aqm", "--cc"], "qdisc": ["aqm", "--qdisc"]}
+    words = options.get(kind, ["load_balancing", "--routing"])
+    assert invoke(["run", *words, f"./{library}:betta=1"]) == 2
+    assert "there is no attribute betta; there are: " in capsys.readouterr().err
 
 
 def test_a_file_in_a_folder_is_written_there() -> None:

@@ -12,6 +12,15 @@ pub struct Config {
 }
 
 impl Config {
+    /// Itself, if all attributes are among `names`; another ends the run with an error that says so.  A slip in a
+    /// name would leave a default in force.
+    pub fn only(&self, names: &[&str]) -> &Config {
+        if let Some(other) = self.attributes.keys().find(|name| !names.contains(&name.as_str())) {
+            panic!("there is no attribute {other}; there are: {}", names.join(", "));
+        }
+        self
+    }
+
     /// The attribute `name`, or `default` if it is not given.  A value that does not parse ends the
     /// run with an error that says so.
     pub fn get<T: FromStr>(&self, name: &str, default: T) -> T {
@@ -21,5 +30,25 @@ impl Config {
                 panic!("attribute {name}: `{text}` is not a {}", std::any::type_name::<T>())
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Config;
+
+    fn config(name: &str) -> Config {
+        Config { attributes: [(name.to_owned(), "0.5".to_owned())].into(), seed: 1 }
+    }
+
+    #[test]
+    fn an_attribute_that_is_known_is_read() {
+        assert!((config("beta").only(&["alpha", "beta"]).get("beta", 0.7) - 0.5_f64).abs() < 1e-9);
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no attribute betta; there are: alpha, beta")]
+    fn another_is_refused() {
+        let _ = config("betta").only(&["alpha", "beta"]);
     }
 }
