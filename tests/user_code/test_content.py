@@ -140,6 +140,22 @@ def test_what_a_file_imports_from_beside_it_is_part_of_its_version(tmp_path: Pat
     assert Contents().of({alone: ""}) == {alone: hashlib.sha256(whole).hexdigest()}
 
 
+def test_what_is_imported_by_a_computed_name_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is no part of the version: an edit of it makes no new run."""
+    name = beside(tmp_path, 0.3)
+    mine = tmp_path / "mine.py"
+    point = ["--k", "1", "--qdisc", "codel", "--stop-time", "100ms", "--db", str(tmp_path / "x.db")]
+    assert invoke(["run", "aqm", "--cc", name, *point]) == 0
+    assert "warning" not in capsys.readouterr().err
+    text = mine.read_text().replace("from helper import BETA", "import importlib")
+    mine.write_text(f"{text}\nBETA = importlib.import_module('help' + 'er').BETA\n")
+    assert invoke(["run", "aqm", "--cc", name, *point]) == 0
+    err = capsys.readouterr().err
+    assert "warning: helper.py is imported by a computed name: an edit of it makes no new" in err
+
+
 def test_a_module_beside_that_is_edited_before_it_is_loaded_ends_the_campaign(
     tmp_path: Path,
 ) -> None:

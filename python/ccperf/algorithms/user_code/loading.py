@@ -35,6 +35,7 @@ class Held:
     def __init__(self, expected: Mapping[str, str]) -> None:
         self._files: list[tuple[str, str, Path, int]] = []
         self._texts: dict[str, dict[Path, bytes]] = {}
+        self._roots: set[Path] = set()
         for name, digest in expected.items():
             (path,) = names.files(name)
             file = os.open(path, os.O_RDONLY)
@@ -42,6 +43,7 @@ class Held:
             if path.suffix == ".py":
                 self._texts[name] = content.texts(name, _read(file))
                 _sources.update(self._texts[name])
+                self._roots.update(filter(None, [names.import_root(name, path)]))
         if _sources and not any(isinstance(finder, _Beside) for finder in sys.meta_path):
             sys.meta_path.insert(0, _Beside())
         self.check()
@@ -57,6 +59,21 @@ class Held:
                 if not same:
                     raise ChangedError(name)
         self.check()
+        misspelt.update(dict.fromkeys(self._left_out()))
+
+    def _left_out(self) -> Iterator[str]:
+        """Modules beside the files that are not held, as nothing that is held names them."""
+        for module, loaded in list(sys.modules.items()):
+            file = Path(getattr(loaded, "__file__", None) or os.devnull)
+            parts = module.split(".")
+            for root in self._roots:
+                whole = root.joinpath(*parts)
+                beside = (whole / "__init__.py", whole.with_name(f"{parts[-1]}.py"))
+                if file in beside and file not in _sources:
+                    yield (
+                        f"{file.name} is imported by a computed name: an edit of it makes no new "
+                        f"version; write `import {module}`"
+                    )
 
     def check(self) -> None:
         """Raises :class:`ChangedError` if one is not what is expected.
