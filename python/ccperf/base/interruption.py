@@ -1,4 +1,5 @@
-"""Ctrl-C or SIGTERM: a command ends within half a second, whatever it is in the middle of.
+"""Ctrl-C or SIGTERM: a command ends within half a second, whatever it is in the middle of; after
+SIGTERM, at which nobody waits, within five, so that it leaves no folder behind on a busy machine.
 
 Python notices a signal when its main thread comes back to Python code. Inside a library that may
 take a while, so a command also watches from a thread of its own. What runs side by side is asked to
@@ -24,6 +25,8 @@ _TERMINATED = 128 + signal.SIGTERM
 PATIENCE_S = 0.2
 #: By then the main thread has made an end, or is in the middle of something long.
 _LIMIT_S = 0.4
+#: The same after SIGTERM: who sends it, a scheduler of jobs say, waits for tens of seconds.
+_LIMIT_WHEN_TERMINATED_S = 5.0
 
 _noticed = threading.Event()
 _watched = threading.Event()
@@ -73,20 +76,21 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def _wait(readable: int) -> None:
     """Wait for a Ctrl-C or SIGTERM, and leave if nobody else makes an end."""
-    _next(readable, None)
-    _next(readable, _LIMIT_S)
+    first = _next(readable, None)
+    _next(readable, _LIMIT_WHEN_TERMINATED_S if first == signal.SIGTERM else _LIMIT_S)
     print("stopped; what was finished is stored", file=sys.stderr)
     leave()
 
 
-def _next(readable: int, timeout_s: float | None) -> bool:
-    """Whether one came within so many seconds (None: wait for it)."""
+def _next(readable: int, timeout_s: float | None) -> int | None:
+    """The one that came within so many seconds (None: wait for it), if one did."""
     ready = select.poll()  # `select` takes no file from 1024 on
     ready.register(readable, select.POLLIN)
     while ready.poll(None if timeout_s is None else 1000 * timeout_s):
-        if os.read(readable, 1)[0] in (signal.SIGINT, signal.SIGTERM):
-            return True
-    return False
+        number = os.read(readable, 1)[0]
+        if number in (signal.SIGINT, signal.SIGTERM):
+            return number
+    return None
 
 
 def leave() -> NoReturn:
