@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ccperf.evidence.cells import Cell
-    from ccperf.evidence.compare import Row
+    from ccperf.evidence.rows import Row
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "python" / "ccperf" / "data" / FILE

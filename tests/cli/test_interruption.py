@@ -142,10 +142,16 @@ def test_whatever_runs(tmp_path: Path, words: list[str], seconds: float, times: 
 def test_also_where_python_does_not_notice(tmp_path: Path) -> None:
     """A library that computes for minutes never comes back to Python."""
     code = (
-        "import hashlib\n"
+        "import hashlib, sys, threading\n"
         "from ccperf.base import interruption\n"
         "interruption.watch()\n"
-        "open('begun', 'w').close()\n"
+        "asked = threading.Event()\n"
+        "def tell():\n"
+        "    asked.wait()\n"
+        "    open('begun', 'w').close()\n"
+        "threading.Thread(target=tell, daemon=True).start()\n"
+        "sys.setswitchinterval(100)  # so that it is told from within the library\n"
+        "asked.set()\n"
         "hashlib.pbkdf2_hmac('sha512', b'', b'', 10**9)\n"
     )
     process = python(tmp_path, "-c", code)

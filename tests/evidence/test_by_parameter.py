@@ -20,7 +20,7 @@ from ccperf.evidence.compare import compare
 
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
-    from ccperf.evidence.compare import Row
+    from ccperf.evidence.rows import Row
 
 METRIC = "mean_srtt_l4"
 

@@ -15,7 +15,8 @@ import ccperf
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells, gate, sweeps, text
 from ccperf.evidence.cells import Cell, Point
-from ccperf.evidence.compare import Comparison, compare, document
+from ccperf.evidence.compare import Comparison, compare
+from ccperf.evidence.rows import document
 from ccperf.evidence.verdict import effect_text, interval_text
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies.shorthand import dumbbell

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from ccperf.evidence.cells import Cell, Point
-from ccperf.evidence.compare import Row, compare, corrected
+from ccperf.evidence.compare import compare
 from ccperf.evidence.paired import LEVEL, difference, holm
+from ccperf.evidence.rows import Row, corrected
 from ccperf.evidence.summary import CONFIDENCE, summarise
 from ccperf.runs.metrics import Effect
 

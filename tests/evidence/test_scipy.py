@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccperf.evidence.compare import Row
 from ccperf.evidence.paired import LEVEL, POWER, difference
+from ccperf.evidence.rows import Row
 from ccperf.evidence.student import beyond, quantile
 
 stats: Any = pytest.importorskip("scipy.stats")

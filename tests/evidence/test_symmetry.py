@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells
 from ccperf.evidence.cells import Cell, Point
-from ccperf.evidence.compare import Comparison, Row, compare
+from ccperf.evidence.compare import Comparison, compare
+from ccperf.evidence.rows import Row
 from ccperf.experiments.catalogue import EXPERIMENTS, answer
 from ccperf.runs.metrics import METRICS
 

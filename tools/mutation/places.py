@@ -182,7 +182,6 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/socket/close.rs": (
         "close_behind_data",
-        "close_as_probe",
         "queue_fin",
         "on_segment_in_time_wait",
     ),

@@ -23,7 +23,7 @@ def print_comparison(
     """Print a comparison, with gates only what they say of it."""
     from ccperf.cli.formats import render
     from ccperf.evidence import text
-    from ccperf.evidence.compare import document
+    from ccperf.evidence.rows import document
 
     if format == "json":
         print_json(
@@ -93,7 +93,7 @@ def _print_gates(comparison: Comparison, format: str, judgement: Judgement) -> N
 
 def _csv(comparison: Comparison, over_grids: bool) -> str:
     from ccperf.cli.formats import render
-    from ccperf.evidence.compare import document
+    from ccperf.evidence.rows import document
     from ccperf.evidence.shown import flat
 
     documents = [document(row, over_grids=over_grids) for row in comparison.rows]

@@ -14,7 +14,8 @@ from ccperf.runs.metrics import METRICS, named
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ccperf.evidence.compare import Comparison, Lack, Row
+    from ccperf.evidence.compare import Comparison, Lack
+    from ccperf.evidence.rows import Row
 
 _FORM = re.compile(
     r"\s*((?:\w+\.)?[a-z][a-z0-9_]*)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%?)\s*", re.ASCII

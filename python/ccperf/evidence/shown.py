@@ -19,7 +19,8 @@ from ccperf.runs.metrics import named
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ccperf.evidence.compare import Comparison, Row
+    from ccperf.evidence.compare import Comparison
+    from ccperf.evidence.rows import Row
 
 
 def figure(comparison: Comparison, metric: str | None) -> Figure:

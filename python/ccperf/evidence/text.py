@@ -13,7 +13,8 @@ from ccperf.runs.metrics import named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ccperf.evidence.compare import Comparison, Lack, Row
+    from ccperf.evidence.compare import Comparison, Lack
+    from ccperf.evidence.rows import Row
     from ccperf.evidence.summary import Summary
     from ccperf.evidence.verdict import Extreme
 

@@ -14,7 +14,7 @@ from ccperf.site.tables import MISSING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ccperf.evidence.compare import Row
+    from ccperf.evidence.rows import Row
     from ccperf.evidence.verdict import Word
     from ccperf.site.inventory import Group
     from ccperf.site.scores import Scores

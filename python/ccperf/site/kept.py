@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from ccperf.evidence.compare import Row
 from ccperf.evidence.paired import Difference
+from ccperf.evidence.rows import Row
 from ccperf.evidence.summary import Summary
 
 _FIELDS = tuple(field.name for field in fields(Difference))

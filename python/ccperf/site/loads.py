@@ -20,8 +20,8 @@ from ccperf.site.tables import MISSING, figures
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ccperf.evidence.compare import Row
     from ccperf.evidence.paired import Difference
+    from ccperf.evidence.rows import Row
     from ccperf.evidence.summary import Summary
     from ccperf.site.inventory import Group, Page
     from ccperf.site.scores import Criterion

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.base.wording import counted
 from ccperf.evidence.cells import whoever_sends
-from ccperf.evidence.compare import compare, corrected
+from ccperf.evidence.compare import compare
 from ccperf.evidence.paired import LEAST
+from ccperf.evidence.rows import corrected
 from ccperf.evidence.summary import Summary, summarise
 from ccperf.evidence.verdict import effect_text, percent
 from ccperf.experiments.catalogue.answer import (
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
     from ccperf.algorithms import registry
     from ccperf.evidence.cells import Cell
-    from ccperf.evidence.compare import Row
+    from ccperf.evidence.rows import Row
     from ccperf.site.inventory import Group, Inventory
 
     #: Given a group, a name for what is made of it, and how to make that (plain values): returns

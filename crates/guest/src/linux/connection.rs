@@ -95,8 +95,6 @@ pub struct Connection {
     /// Timeouts of the handshake, which those of data are counted without.
     handshake_rtos: u32,
     is_pacing: bool,
-    /// Of the last write, bytes that the socket had no room for.
-    rest: u32,
     /// The application writes no more.
     is_closed: bool,
     acked: u64,
@@ -164,7 +162,6 @@ impl Connection {
             is_connected: false,
             handshake_rtos: 0,
             is_pacing: settings.is_paced,
-            rest: 0,
             is_closed: false,
             acked: 0,
             highest_ack: Seq(1),
@@ -202,10 +199,14 @@ impl Connection {
                 break;
             }
         }
-        if self.rest > 0 {
-            let (taken, _) = self.send(self.rest.into(), host.now())?;
-            self.rest = self.rest.saturating_sub(taken.unwrap_or(0));
-            is_done = self.is_closed;
+        if let Application::Source(source) = &self.application
+            && let rest @ 1.. = source.rest()
+            && !self.is_closed
+        {
+            let (taken, _) = self.send(rest.into(), host.now())?;
+            if let Application::Source(source) = &mut self.application {
+                is_done = source.fill(taken.unwrap_or(0)).close;
+            }
         }
         if is_done {
             self.finish()?;
@@ -223,17 +224,17 @@ impl Connection {
         if is_over {
             // The kernel has given the connection up, or the receiver has: nobody writes any more.
             self.application.stop(now);
-            (self.is_closed, self.rest) = (true, 0);
+            self.is_closed = true;
             return Ok((None, true));
         }
         let taken = sent?;
         Ok((taken.map(|taken| taken as u32), taken.is_none_or(|taken| (taken as u64) < offered)))
     }
 
-    /// The application has written its last; the socket closes when it has that.
+    /// The application has written its last, and the socket has all of it.
     fn finish(&mut self) -> Result<()> {
         self.is_closed = true;
-        if self.rest == 0 { sys::shut_down(&self.sender) } else { Ok(()) }
+        sys::shut_down(&self.sender)
     }
 
     /// The receiving application closes: what it has not read, and what comes later, is answered by a reset.
@@ -334,16 +335,13 @@ impl Connection {
         match source.take_due(host.event_key()) {
             Some(Due::Switch) => source.switch(due, host.events()),
             Some(Due::Send) => {
-                let size = source.write_size();
                 let mut taken = None;
-                // What has been taken in part is the socket's: its rest goes before other writes.
-                if self.rest == 0 {
+                if let size @ 1.. = source.next_write() {
                     (taken, _) = self.send(size.into(), host.now())?;
-                    self.rest = taken.map_or(0, |taken| size - taken);
                 }
                 if !self.is_closed
                     && let Application::Source(source) = &mut self.application
-                    && source.on_sent(taken.is_some(), due, host.events())
+                    && source.on_sent(taken.unwrap_or(0), due, host.events())
                 {
                     self.finish()?;
                 }
@@ -364,8 +362,8 @@ impl Connection {
     }
 
     fn stop(&mut self, host: &mut Host<'_>) -> Result<()> {
-        self.application.stop(host.now());
-        if !self.is_closed && self.is_connected {
+        let is_at_once = self.application.stop(host.now());
+        if is_at_once && !self.is_closed && self.is_connected {
             self.finish()?;
         }
         lock(&self.kernel).drain(self.machines[0], host)

@@ -31,6 +31,27 @@ SAMPLING = (
 _SECOND_NS = 1_000_000_000
 
 
+class Sampled:
+    """What subjects of one kind did: their samples, and their rows in the table of counters."""
+
+    def __init__(self, samples: Grid, counters: Table, names: Sequence[str]) -> None:
+        """`names`: of all subjects, those that are not sampled included."""
+        self._samples, self._counters = samples, counters
+        #: Their positions among all, shape (subjects,).
+        self.positions = samples.subjects
+        self.names = [names[i] for i in self.positions]
+
+    def counter(self, column: str) -> npt.NDArray[Any]:
+        """Return a column of the table of counters, shape (subjects,)."""
+        counters: npt.NDArray[Any] = self._counters.array(column)[self.positions]
+        return counters
+
+    @property
+    def time(self) -> Floats:
+        """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
+        return self._samples.time
+
+
 class Grid:
     """A table of samples, rows ordered by (time, subject), as matrices over time."""
 

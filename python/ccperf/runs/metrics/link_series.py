@@ -7,13 +7,13 @@ scenario's order.  NaN stands where there is no value yet.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ccperf.runs.metrics.capacity import capacities, means_within, steps_of
-from ccperf.runs.metrics.grid import Floats, Grid, positive
+from ccperf.runs.metrics.grid import Floats, Grid, Sampled, positive
 from ccperf.runs.metrics.parallel import parallel
 from ccperf.runs.metrics.windows import phases
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PPP_HEADER = 2
 
 
-class LinkSeries:
+class LinkSeries(Sampled):
     """What the directions that are sampled did; arrays of shape (n - 1, directions)."""
 
     def __init__(
@@ -47,27 +47,13 @@ class LinkSeries:
             raise ValueError(
                 f"the recording's directions {names} are not the scenario's {list(with_qdisc)}"
             )
-        self._counters = recording.links
         wanted = None if only is None else [i for i, name in enumerate(names) if name in only]
-        self._samples = Grid(recording.link_samples, "link", wanted)
-        #: Their positions among all directions, shape (directions,).
-        self.positions = self._samples.subjects
-        self.names = [names[i] for i in self.positions]
+        super().__init__(Grid(recording.link_samples, "link", wanted), recording.links, names)
         self._parsed = scenario.parsed
         #: The first row of the steady state, of a grid that may be there without that of flows.
         self.steady = self._samples.first_after(phases(scenario.parsed).warm_up_ns)
         #: Whether the direction has a queue discipline, shape (directions,).
         self.has_qdisc = np.array([with_qdisc[name] for name in self.names], dtype=bool)
-
-    def counter(self, column: str) -> npt.NDArray[Any]:
-        """Return a column of the table `links`, shape (directions,)."""
-        counters: npt.NDArray[Any] = self._counters.array(column)[self.positions]
-        return counters
-
-    @property
-    def time(self) -> Floats:
-        """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
-        return self._samples.time
 
     @cached_property
     def rate(self) -> Floats:

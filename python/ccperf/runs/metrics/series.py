@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ccperf import _native
 from ccperf.algorithms import registry
-from ccperf.runs.metrics.grid import Floats, Grid, Integers, positive
+from ccperf.runs.metrics.grid import Floats, Grid, Integers, Sampled, positive
 from ccperf.runs.metrics.link_series import LinkSeries
 from ccperf.runs.metrics.path_delays import lengthened
 from ccperf.runs.metrics.unlike_paths import unlike
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from ccperf.scenario.canonical import Runnable
 
 _NS3_DEFAULT_SEGMENT_SIZE = 536
-_PPP_HEADER = 2
 
 
-class FlowSeries:
+class FlowSeries(Sampled):
     """What the flows that are sampled did; arrays of shape (n - 1, flows) unless said otherwise."""
 
     def __init__(self, scenario: Runnable, recording: Recording) -> None:
@@ -49,18 +48,14 @@ class FlowSeries:
                 f"the recording's flows {written} are not the scenario's "
                 f"{[flow['name'] for flow in described]}"
             )
-        self._counters = recording.flows
+        super().__init__(Grid(recording.flow_samples, "flow"), recording.flows, names)
         #: Every change of the senders' state, if it was recorded.
         self.changes = recording.changes
-        self._samples = Grid(recording.flow_samples, "flow")
         bottlenecks = recording.flows.strings("bottleneck")
         #: The directions that are bottlenecks, those of them that are sampled.
         self.links = LinkSeries(scenario, recording, set(bottlenecks))
-        #: Their positions among all flows, shape (flows,).
-        self.positions = self._samples.subjects
         #: Whether every flow of the run is one of them.
         self.is_complete = len(self.positions) == len(names)
-        self.names = [names[i] for i in self.positions]
         #: What the scenario says of each: of transfers of workloads it is their stack that says it.
         self.senders = senders = [
             described[i] if i < len(described) else _stack_of(names[i], canonical)
@@ -117,16 +112,6 @@ class FlowSeries:
         self.sharing: Integers = np.array(
             [of_port[bottlenecks[i]] for i in self.positions], dtype=np.int64
         )
-
-    def counter(self, column: str) -> npt.NDArray[Any]:
-        """Return a column of the table `flows`, shape (flows,)."""
-        counters: npt.NDArray[Any] = self._counters.array(column)[self.positions]
-        return counters
-
-    @property
-    def time(self) -> Floats:
-        """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
-        return self._samples.time
 
     @property
     def completions_ns(self) -> Floats:

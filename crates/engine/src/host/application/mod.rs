@@ -71,11 +71,14 @@ impl Application {
         self.transfer().written
     }
 
-    /// The application stops at `now`: no more writes.
-    pub fn stop(&mut self, now: Time) {
+    /// The application stops at `now`: no more writes.  Returns whether it closes at once.
+    pub fn stop(&mut self, now: Time) -> bool {
         match self {
-            Application::Greedy(greedy) => greedy.stop(),
-            Application::Source(source) => source.cancel(now),
+            Application::Greedy(greedy) => {
+                greedy.stop();
+                true
+            }
+            Application::Source(source) => source.stop(now),
         }
     }
 }

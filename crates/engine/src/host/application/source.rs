@@ -118,11 +118,9 @@ impl Source {
         if self.rest > 0 { 0 } else { self.write_size() }
     }
 
-    /// So much of the packet was not taken; `done`: it is the last.  Returns whether the source closes at once.
-    pub fn keep_rest(&mut self, rest: u32, done: bool) -> bool {
-        self.rest = rest;
-        self.is_closing = done && rest > 0;
-        done && rest == 0
+    /// Bytes that the socket has not taken of its last packet.
+    pub fn rest(&self) -> u32 {
+        self.rest
     }
 
     /// The socket has room for so many bytes: what it takes of the rest.
@@ -179,14 +177,16 @@ impl Source {
         self.switch = Some(events.schedule(delay, due));
     }
 
-    /// The packet that is due was given to the socket, which accepted or refused it.
+    /// What is due was given to the socket, which has taken so many bytes of it, or refused it.
     ///
     /// Returns whether the source has sent all it has, and closes.
-    pub fn on_sent(&mut self, accepted: bool, due: Event, events: &mut EventQueue) -> bool {
+    pub fn on_sent(&mut self, taken: u32, due: Event, events: &mut EventQueue) -> bool {
         let now = events.now().time;
         let created = self.refused.take().unwrap_or(now);
-        if accepted {
-            self.transfer.on_written(created, self.write_size());
+        if taken > 0 {
+            let size = self.write_size();
+            self.rest = size - taken;
+            self.transfer.on_written(created, size);
         } else {
             self.refused = Some(created);
         }
@@ -196,11 +196,17 @@ impl Source {
         }
         let done = self.bytes > 0 && self.transfer.written >= self.bytes;
         if done {
-            self.cancel(now);
-        } else {
-            self.schedule_next(due, events);
+            return self.stop(now);
         }
-        done
+        self.schedule_next(due, events);
+        false
+    }
+
+    /// The application stops.  Returns whether the source closes at once: not before it has given the socket its rest.
+    pub fn stop(&mut self, now: Time) -> bool {
+        self.cancel(now);
+        self.is_closing = self.rest > 0;
+        !self.is_closing
     }
 
     /// Nothing is due any more.  What would have gone out of the next packet by now counts when the
@@ -247,7 +253,7 @@ mod tests {
                 Some(Due::Switch) => source.switch(DUE, &mut events),
                 Some(Due::Send) => {
                     times.push(events.now().time.0);
-                    source.on_sent(true, DUE, &mut events);
+                    source.on_sent(source.next_write(), DUE, &mut events);
                 }
                 None => {}
             }
@@ -323,7 +329,7 @@ mod tests {
             while events.pop(Time::MAX).is_some() {
                 assert_eq!(source.take_due(events.now()), Some(Due::Send));
                 writes.push((events.now().time.0, source.write_size()));
-                source.on_sent(true, DUE, &mut events);
+                source.on_sent(source.next_write(), DUE, &mut events);
             }
             let expected = [(0, 500), (7, 500), (14, 1)];
             assert_eq!(writes[..], expected[..writes.len()]);
@@ -341,6 +347,36 @@ mod tests {
         assert_eq!(departures(on_off(4_000_000, ALWAYS, NEVER, 1_000), 100).len(), 2);
     }
 
+    /// As Linux takes it: what is left goes before other packets, and before the end.
+    #[test]
+    fn a_packet_that_is_taken_in_part_has_a_rest() {
+        let mut source = on_off(4_000_000, ALWAYS, NEVER, 1_000);
+        let mut events = EventQueue::default();
+        source.on_connected(DUE, &mut events);
+        assert_eq!((source.rest(), source.next_write()), (0, 500));
+        assert!(!source.on_sent(300, DUE, &mut events));
+        assert_eq!((source.rest(), source.next_write()), (200, 0));
+        assert!(!source.on_sent(0, DUE, &mut events), "nothing was given");
+        assert_eq!(source.fill(150), Write { bytes: 150, size: 150, close: false });
+        assert_eq!(source.fill(150), Write { bytes: 50, size: 50, close: false });
+        assert!(!source.on_sent(499, DUE, &mut events), "it is the last, but for a byte");
+        assert_eq!(source.fill(0), Write::default());
+        assert_eq!(source.fill(9), Write { bytes: 1, size: 1, close: true });
+        assert_eq!(source.fill(9), Write::default());
+    }
+
+    #[test]
+    fn a_source_that_is_stopped_closes_behind_its_rest() {
+        for (taken, is_at_once) in [(500, true), (300, false)] {
+            let mut source = on_off(4_000_000, ALWAYS, NEVER, 0);
+            let mut events = EventQueue::default();
+            source.on_connected(DUE, &mut events);
+            source.on_sent(taken, DUE, &mut events);
+            assert_eq!(source.stop(Time::ZERO), is_at_once);
+            assert_eq!(source.fill(500).close, !is_at_once);
+        }
+    }
+
     /// A refused packet is offered again when the next is due, with its own stamp.
     #[test]
     fn a_refused_packet_takes_the_place_of_the_next() {
@@ -353,7 +389,8 @@ mod tests {
                 Some(Due::Switch) => source.switch(DUE, &mut events),
                 Some(Due::Send) => {
                     sent += 1;
-                    source.on_sent(sent == 3, DUE, &mut events);
+                    let taken = if sent == 3 { source.next_write() } else { 0 };
+                    source.on_sent(taken, DUE, &mut events);
                 }
                 None => {}
             }

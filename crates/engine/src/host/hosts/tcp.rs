@@ -211,7 +211,7 @@ impl<P: Profile> Connection<P> {
                 let size = source.next_write();
                 self.with_socket(Side::Sender, host, |socket, now, around| {
                     let taken = socket.send(size, now, around);
-                    if around.on_taken(size, taken) {
+                    if around.on_sent(taken) {
                         socket.close_behind_write(around);
                     }
                 });
@@ -271,7 +271,9 @@ impl<P: Profile> Endpoint for Connection<P> {
     }
 
     fn close(&mut self, host: Host<'_>) {
-        self.application.stop(host.now());
+        if !self.application.stop(host.now()) {
+            return;
+        }
         self.with_socket(Side::Sender, host, |socket, now, around| {
             socket.tcb.now = now;
             socket.close(around);
@@ -411,11 +413,9 @@ impl Around<'_> {
     }
 
     /// Returns whether the source closes.
-    fn on_taken(&mut self, size: u32, taken: u32) -> bool {
+    fn on_sent(&mut self, taken: u32) -> bool {
         let Application::Source(source) = &mut *self.application else { return false };
-        let is_taken = taken > 0;
-        let done = source.on_sent(is_taken, self.host.event(APPLICATION), self.host.events());
-        if is_taken { source.keep_rest(size - taken, done) } else { done }
+        source.on_sent(taken, self.host.event(APPLICATION), self.host.events())
     }
 }
 

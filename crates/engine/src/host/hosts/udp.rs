@@ -95,7 +95,7 @@ impl Endpoint for Datagrams {
             Some(Due::Switch) => self.source.switch(due, host.events()),
             Some(Due::Send) => {
                 self.send(&mut host);
-                self.source.on_sent(true, due, host.events());
+                self.source.on_sent(self.source.write_size(), due, host.events());
                 self.source.transfer.send_off();
             }
             None => {}

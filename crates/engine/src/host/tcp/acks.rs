@@ -45,10 +45,9 @@ pub struct NewSegment {
     pub bytes: u32,
     /// Where it ends.
     pub end: Seq,
-    /// What is in order with it: nothing beyond a hole, and more than itself where it fills one.
-    pub in_order: u32,
-    /// The memory of what is in order with it, and of what waits beyond a hole, without it.
+    /// The memory of what is in order with it: none beyond a hole, and more than its own where it fills one.
     pub unread: u32,
+    /// That of what waits beyond a hole, without it.
     pub held: u32,
     /// The retransmission timeout of the end that it has come to.
     pub rto: Time,

@@ -76,19 +76,20 @@ impl AckPolicy for Quick {
     fn on_established(&mut self) {}
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
-        let NewSegment { bytes, end, in_order, unread, held, rto, is_pushed } = segment;
+        let NewSegment { bytes, end, unread, held, rto, is_pushed } = segment;
+        let is_in_order = unread > 0;
         let window = &mut self.window;
         self.is_pushed |= window.measure(bytes, is_pushed);
         if bytes >= window.full_segment() {
             self.rtt.on_echo(tcb.now, tcb.rcv_timestamp_echo);
         }
         let offered = window.last();
-        let grows = if in_order > 0 {
+        let grows = if is_in_order {
             window.on_next(bytes, unread, held)
         } else {
             window.on_gap(bytes, held)
         };
-        if in_order > 0 {
+        if is_in_order {
             self.rtt.on_next(tcb.now, end, offered);
             if self.timeout.on_data(tcb.now, rto) {
                 self.quicken(MOST_QUICK);
@@ -233,14 +234,15 @@ mod tests {
     /// Of what receives only.
     const RTO: Time = Time::from_ms(1000);
 
-    fn segment(bytes: u32, in_order: u32, held: u32) -> NewSegment {
-        let (end, unread) = (Seq(0), if in_order > 0 { memory_of(bytes) } else { 0 });
-        NewSegment { bytes, end, in_order, unread, held, rto: RTO, is_pushed: false }
+    /// A segment in order.
+    fn next(bytes: u32) -> NewSegment {
+        let (end, unread) = (Seq(0), memory_of(bytes));
+        NewSegment { bytes, end, unread, held: 0, rto: RTO, is_pushed: false }
     }
 
     /// A segment comes in order: how long its ACK may wait.
     fn data(acks: &mut Quick, tcb: &Tcb, bytes: u32) -> Option<Time> {
-        taken(acks, tcb, segment(bytes, bytes, 0))
+        taken(acks, tcb, next(bytes))
     }
 
     fn taken(acks: &mut Quick, tcb: &Tcb, segment: NewSegment) -> Option<Time> {
@@ -301,7 +303,7 @@ mod tests {
         assert_eq!(data(&mut acks, &tcb, 1448), None);
         acks.on_ack_sent();
         for held in gaps {
-            acks.on_new(&tcb, segment(1448, 0, held));
+            acks.on_new(&tcb, NewSegment { unread: 0, held, ..next(1448) });
             acks.on_gap(&tcb, GapSegment { next: Seq(1449), unacked: 0, held: 0 });
             acks.on_ack_sent();
         }
@@ -350,8 +352,8 @@ mod tests {
         acks.timeout.on_data(Time::ZERO, RTO);
         let mut acked = Vec::new();
         for n in 1..=18 {
-            let next = NewSegment { is_pushed: n % 9 == 0, ..segment(1000, 1000, 0) };
-            if taken(&mut acks, &tcb, next).is_none() {
+            let segment = NewSegment { is_pushed: n % 9 == 0, ..next(1000) };
+            if taken(&mut acks, &tcb, segment).is_none() {
                 acks.on_ack_sent();
                 acked.push(n);
             }

@@ -56,12 +56,6 @@ impl<P: Profile> Socket<P> {
         if self.sending.scoreboard.unsent() == 0 && self.available_window() == 0 {
             return;
         }
-        self.close_as_probe(env);
-    }
-
-    /// All data has left, and cwnd held the FIN back: it is what is new.
-    #[cold]
-    pub(super) fn close_as_probe<E: Environment>(&mut self, env: &mut E) {
         self.sending.is_closing = false;
         self.close(env);
     }

@@ -70,7 +70,8 @@ impl<P: Profile> Socket<P> {
         if next > 0 && has_room {
             self.send_new_as_probe(env);
         } else if self.sending.is_closing && has_room {
-            self.close_as_probe(env);
+            self.sending.is_closing = false;
+            self.close(env);
         } else if let Some(last) = scoreboard.last_sent() {
             self.sending.segmentation.leaves_alone();
             self.send_data(last, size, Flags::ACK, env);

@@ -359,7 +359,7 @@ impl<P: Profile> Socket<P> {
             let mut held = self.receiving.reassembly.held_memory();
             let unread = if is_in_order { held_before + memory_of(bytes) - held } else { 0 };
             held = held.min(held_before);
-            let segment = NewSegment { bytes, end, in_order, unread, held, rto, is_pushed };
+            let segment = NewSegment { bytes, end, unread, held, rto, is_pushed };
             self.receiving.acks.on_new(&self.tcb, segment);
         }
         if is_answered {
