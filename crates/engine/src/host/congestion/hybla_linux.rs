@@ -106,7 +106,7 @@ impl CongestionControl for HyblaLinux {
 
     fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
         self.enabled = state == CongState::Open;
-        if self.rho == 0 && self.enabled && !tcb.srtt.is_zero() {
+        if self.rho == 0 && self.enabled {
             self.measure(tcb);
             tcb.cwnd = self.rho / EIGHTHS * tcb.segment_size;
         }

@@ -69,7 +69,7 @@ pub trait AckPolicy: fmt::Debug + Send {
     fn new(config: &Config) -> Self;
 
     /// The connection is established.
-    fn on_established(&mut self);
+    fn on_established(&mut self, now: Time);
 
     /// A segment of new data has come, whatever is to become of its ACK.
     #[inline(always)]

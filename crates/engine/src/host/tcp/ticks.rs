@@ -13,6 +13,11 @@ pub fn in_ticks(wait: Time) -> Time {
     Time(wait.0.next_multiple_of(Time::from_ms(1).0))
 }
 
+/// Without the part of a tick: what the kernel's clock says.
+pub fn in_whole_ticks(time: Time) -> Time {
+    Time::from_ms(time.ms())
+}
+
 /// Of a timer that is set `now` for so long.
 pub fn timer_end(now: Time, wait: Time) -> Time {
     let ticks = in_ticks(wait).ms();

@@ -20,7 +20,7 @@ impl AckPolicy for Delayed {
         Delayed { waiting: 0, count: config.delayed_ack_count, timeout: config.delayed_ack_timeout }
     }
 
-    fn on_established(&mut self) {
+    fn on_established(&mut self, _now: Time) {
         self.waiting = self.count;
     }
 

@@ -59,10 +59,6 @@ impl OfferedWindow {
         }
     }
 
-    pub fn buffer(&self) -> u32 {
-        self.buffer
-    }
-
     /// What the receiver takes for a full segment, in bytes.
     pub fn full_segment(&self) -> u32 {
         self.full

@@ -73,7 +73,9 @@ impl AckPolicy for Quick {
         }
     }
 
-    fn on_established(&mut self) {}
+    fn on_established(&mut self, now: Time) {
+        self.timeout.on_established(now);
+    }
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
         let NewSegment { bytes, end, unread, held, rto, is_pushed } = segment;
@@ -213,7 +215,7 @@ impl Quick {
     }
 
     fn quicken(&mut self, most: u32) {
-        let fit = (self.window.buffer() / 2 / self.window.full_segment()).max(2);
+        let fit = (self.window.last() / 2 / self.window.full_segment()).max(2);
         self.quick = self.quick.max(fit.min(most));
     }
 }
@@ -229,6 +231,13 @@ mod tests {
         let sizes = [("RcvBufSize", buffer), ("SegmentSize", segment)];
         let sizes = sizes.map(|(name, bytes)| (name.to_owned(), bytes.to_string()));
         Quick::new(&Config::new(&BTreeMap::from(sizes), 0))
+    }
+
+    /// The same once the SYN-ACK has left.
+    fn opened(buffer: u32, segment: u32) -> Quick {
+        let mut acks = with(buffer, segment);
+        acks.offer(Seq(0), 0, 0);
+        acks
     }
 
     /// Of what receives only.
@@ -264,7 +273,7 @@ mod tests {
         segment: u32,
         times: impl IntoIterator<Item = u64>,
     ) -> Vec<Option<Time>> {
-        let mut acks = with(buffer, segment);
+        let mut acks = opened(buffer, segment);
         let mut tcb = Tcb::default();
         let wait = |ms| {
             tcb.now = Time::from_ms(ms);
@@ -298,7 +307,7 @@ mod tests {
 
     /// How many segments are acknowledged one by one after `gaps` segments beyond a hole, each with what waits there when it comes.
     fn quick_after(gaps: impl IntoIterator<Item = u32>) -> usize {
-        let mut acks = with(400_000, 1448);
+        let mut acks = opened(400_000, 1448);
         let tcb = Tcb::default();
         assert_eq!(data(&mut acks, &tcb, 1448), None);
         acks.on_ack_sent();
@@ -431,11 +440,45 @@ mod tests {
         acks.on_ack_sent();
         assert!(!acks.is_compressing());
         let duplicate = |block| {
-            let mut acks = with(131_072, 1000);
+            let mut acks = opened(131_072, 1000);
             acks.on_duplicate(block, Seq(2001));
             acks.quick > 0
         };
         assert!(duplicate((Seq(1), Seq(1001))), "the peer has not heard of what is acknowledged");
         assert!(!duplicate((Seq(3001), Seq(4001))));
+    }
+    /// What a kernel did (7.3.4): one that has lost its first segment is not quick when the second of its two windows of data comes.
+    #[test]
+    fn a_hole_at_the_start_uses_up_what_would_be_quick_and_an_early_start_is_no_silence() {
+        let count = |is_lost: bool| {
+            let mut acks = opened(400_000, 536); // whose window does not grow
+            let mut tcb = Tcb { now: Time::from_ms(5000), ..Tcb::default() };
+            acks.on_established(tcb.now);
+            tcb.now = Time::from_ms(5010);
+            if is_lost {
+                acks.quick = 1; // as if it had grown with the one beyond the hole
+                acks.on_gap(&tcb, GapSegment { next: Seq(1), unacked: 0, held: 0 });
+                acks.on_ack_sent();
+            }
+            let one_by_one = |acks: &mut Quick| {
+                let wait = data(acks, &tcb, 536);
+                acks.on_ack_sent();
+                wait.is_none()
+            };
+            (0..100).take_while(|_| one_by_one(&mut acks)).count()
+        };
+        assert_eq!((count(false), count(true)), (16, 0));
+    }
+
+    /// As many as half of the window holds, however large the buffer.
+    #[test]
+    fn quick_acks_are_bounded_by_half_of_the_window_that_is_offered() {
+        let quick = |buffer| {
+            let mut acks = opened(buffer, 1448);
+            acks.window.measure(1448, false);
+            acks.quicken(MOST_QUICK);
+            acks.quick
+        };
+        assert_eq!([20_000, 40_000, 400_000].map(quick), [6, 13, 16]);
     }
 }

@@ -4,7 +4,7 @@ use super::Answer;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::tcb::Tcb;
-use crate::host::tcp::ticks::{in_ticks, timer_end};
+use crate::host::tcp::ticks::{in_ticks, in_whole_ticks, timer_end};
 
 const LEAST: Time = Time::from_ms(40);
 /// Data that comes within this time halves the distance to the least wait.
@@ -37,6 +37,11 @@ impl AckTimeout {
             due: None,
             end: Time::ZERO,
         }
+    }
+
+    /// The connection is there: silence is reckoned from here.
+    pub fn on_established(&mut self, now: Time) {
+        self.last = in_whole_ticks(now);
     }
 
     /// Data has come in order, where a retransmission timeout is `rto`.  Returns whether it is the first, or came after a silence.
@@ -97,11 +102,6 @@ impl AckTimeout {
     pub fn end(&self, now: Time) -> Option<Time> {
         (self.end > now).then_some(self.end)
     }
-}
-
-/// Without the part of a tick.
-fn in_whole_ticks(time: Time) -> Time {
-    Time::from_ms(time.ms())
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@
 use super::{Feedback, Flight, in_us, is_in_episode};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::host::tcp::tcb::CongState;
 use crate::host::tcp::ticks::timer_end;
 use crate::packet::SackBlock;
 
 /// The longest that a receiver delays an ACK, for a probe of a single segment (section 7.2).
 const LONGEST_DELAY_OF_ACK: Time = Time::from_ms(200);
+/// As long as no round trip has been measured (section 7.2).
+const WITHOUT_SAMPLE: Time = Time::from_ms(1000);
 /// A probe is not due before, so that the ACK may be late by a tick or two of a clock.
 const TICKS: Time = Time::from_ms(2);
 
@@ -79,14 +82,17 @@ impl TailProbe {
     pub fn schedule(&mut self, flight: &Flight<'_>, bound: ProbeBound) -> bool {
         let Flight { tcb, scoreboard, rto, .. } = flight;
         self.due = None;
-        let is_open = !is_in_episode(tcb) && scoreboard.is_unmarked();
+        // Where an ACK ends the episode, one is due for what it leaves behind.
+        let is_within = is_in_episode(tcb) && scoreboard.head() < flight.recover;
+        let is_open = tcb.cong_state == CongState::Cwr || !is_within && scoreboard.is_unmarked();
         let has_data = flight.feedback == Feedback::Sack && scoreboard.sent_size() > 0;
-        if !is_open || !has_data || tcb.srtt.is_zero() {
+        if !is_open || !has_data {
             return false;
         }
         let is_alone = scoreboard.outstanding() <= tcb.segment_size;
         let more = if is_alone { LONGEST_DELAY_OF_ACK } else { TICKS };
-        let wait = in_us(tcb.srtt + tcb.srtt) + more;
+        let round_trips = in_us(tcb.srtt + tcb.srtt) + more;
+        let wait = if tcb.srtt.is_zero() { WITHOUT_SAMPLE } else { round_trips };
         let left = match bound {
             ProbeBound::Whole => Some(*rto),
             ProbeBound::Rest => {

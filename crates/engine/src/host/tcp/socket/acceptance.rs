@@ -4,7 +4,9 @@
 use super::input::control_flags;
 use super::{Environment, Socket, State};
 use crate::base::time::Time;
+use crate::host::tcp::control::TcpStack;
 use crate::host::tcp::profile::Profile;
+use crate::host::tcp::ticks::in_whole_ticks;
 use crate::packet::{Flags, Packet};
 
 /// In ticks of timestamps: by so much a segment may be overtaken (Linux's `TCP_PAWS_WINDOW`).
@@ -31,15 +33,13 @@ impl<P: Profile> Socket<P> {
     /// It is dropped, and answered unless it is a mere ACK: of those that are not older than the last, every half second.
     #[cold]
     pub(super) fn refuse_late<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if self.state == State::TimeWait {
+            return self.answer_in_time_wait(packet, env);
+        }
         let next = self.receiving.reassembly.next_rx();
         let is_mere = packet.payload == 0 && !packet.flags.has(Flags::FIN);
-        if is_mere {
-            let last = &mut self.receiving.last_refusal;
-            let is_recent = last.is_some_and(|last| self.tcb.now < last + REFUSALS_APART);
-            if packet.seq < next || is_recent {
-                return;
-            }
-            *last = Some(self.tcb.now);
+        if is_mere && (packet.seq < next || !self.may_refuse()) {
+            return;
         }
         if packet.seq < next {
             self.note_duplicate(packet);
@@ -64,11 +64,35 @@ impl<P: Profile> Socket<P> {
     /// It is dropped, and answered, every half second at most.
     #[cold]
     pub(super) fn send_challenge_ack<E: Environment>(&mut self, env: &mut E) {
-        let last = &mut self.receiving.last_refusal;
-        if last.is_none_or(|last| self.tcb.now >= last + REFUSALS_APART) {
-            *last = Some(self.tcb.now);
+        if self.may_refuse() {
             self.send_ack(env);
         }
+    }
+
+    /// By the clock of the kernel's ticks.
+    pub(super) fn may_refuse(&mut self) -> bool {
+        let now = in_whole_ticks(self.tcb.now);
+        let last = &mut self.receiving.last_refusal;
+        let may = last.is_none_or(|last| now >= last + REFUSALS_APART);
+        if may {
+            *last = Some(now);
+        }
+        may
+    }
+
+    /// It belongs to a connection that is over, or never was (RFC 9293 section 3.10.7.2).  ns-3's listening socket is silent.
+    #[inline(always)]
+    pub(super) fn is_unheard_of(&self, packet: &Packet) -> bool {
+        P::STACK == TcpStack::Linux && self.state == State::Listen && packet.flags.has(Flags::ACK)
+    }
+
+    /// The FIN has been heard before, so its ACK is lost or late.
+    #[inline(always)]
+    pub(super) fn is_fin_again(&self, packet: &Packet) -> bool {
+        P::STACK == TcpStack::Linux
+            && packet.flags.has(Flags::FIN)
+            && (State::Established..State::TimeWait).contains(&self.state)
+            && packet.seq + u32::from(packet.payload) < self.receiving.reassembly.next_rx()
     }
 
     pub(super) fn is_out_of_window(&self, packet: &Packet) -> bool {

@@ -8,6 +8,7 @@ use super::parts::{Next, Sending};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::Acked;
+use crate::host::tcp::control::TcpStack;
 use crate::host::tcp::loss::{Disorder, Finding, LossDetection};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Taken;
@@ -69,30 +70,11 @@ impl<P: Profile> Socket<P> {
         let ack = packet.ack;
         let old_head = self.sending.scoreboard.head();
 
-        let mut newly_sacked = 0;
         self.sending.loss.on_ack_begins(&self.tcb);
         if P::STEPS_ONCE_AN_ACK {
             self.sending.rate.on_ack_begins(self.sending.scoreboard.found_lost());
         }
-        if packet.sacks() > 0 {
-            let blocks = &env.options().sacks[..packet.sacks()];
-            let duplicate =
-                if P::Loss::HEEDS_DUPLICATES { duplicate_delivery(blocks, ack) } else { None };
-            let held = &blocks[usize::from(duplicate.is_some())..];
-            if let Some(duplicate) = duplicate {
-                self.note_duplicates(duplicate);
-            }
-            for &(_, right) in held {
-                self.sending.forward_ack = self.sending.forward_ack.max(right);
-            }
-            newly_sacked = self.sending.update(held, now);
-            if let Some(duplicate) = duplicate {
-                self.sending.scoreboard.settle_duplicate(duplicate);
-            }
-            if newly_sacked > 0 {
-                self.detect(|loss, flight| loss.on_sacked(flight));
-            }
-        }
+        let newly_sacked = if packet.sacks() > 0 { self.take_sacks(packet, env) } else { 0 };
         if ack < old_head {
             if packet.payload > 0 {
                 self.on_data(packet, env);
@@ -161,6 +143,45 @@ impl<P: Profile> Socket<P> {
             if finding == Finding::Doubtful {
                 return;
             }
+        }
+        self.send_pending(env);
+    }
+
+    /// Returns how many bytes are SACKed that were not before.
+    #[inline(always)]
+    fn take_sacks<E: Environment>(&mut self, packet: &Packet, env: &mut E) -> u32 {
+        let blocks = &env.options().sacks[..packet.sacks()];
+        let duplicate =
+            if P::Loss::HEEDS_DUPLICATES { duplicate_delivery(blocks, packet.ack) } else { None };
+        let held = &blocks[usize::from(duplicate.is_some())..];
+        if let Some(duplicate) = duplicate {
+            self.note_duplicates(duplicate);
+        }
+        for &(_, right) in held {
+            self.sending.forward_ack = self.sending.forward_ack.max(right);
+        }
+        let newly_sacked = self.sending.update(held, self.tcb.now);
+        if let Some(duplicate) = duplicate {
+            self.sending.scoreboard.settle_duplicate(duplicate);
+        }
+        if newly_sacked > 0 {
+            self.detect(|loss, flight| loss.on_sacked(flight));
+        }
+        newly_sacked
+    }
+
+    /// An ACK that others have overtaken: what it SACKs counts all the same, and what has waited may leave (the end of Linux's
+    /// `tcp_ack`).
+    #[cold]
+    pub(super) fn on_old_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.sacks() > 0 {
+            self.sending.loss.on_ack_begins(&self.tcb);
+            let newly_sacked = self.take_sacks(packet, env);
+            self.sending.restarts_rto = false;
+            self.bytes_in_flight();
+            let finding = self.detect(|loss, flight| loss.on_ack(flight));
+            self.heed(finding, newly_sacked, env);
+            self.keep_open();
         }
         self.send_pending(env);
     }
@@ -480,6 +501,10 @@ impl<P: Profile> Socket<P> {
         let next = self.sending.scoreboard.next_segment(Rule3::Skipped, self.sending.window);
         let (seq, most) = next.unwrap_or((self.sending.scoreboard.head(), self.tcb.segment_size));
         self.tcb.next_tx_seq = seq;
+        if P::STACK == TcpStack::Linux {
+            self.bytes_in_flight();
+            self.tell_of_start();
+        }
         self.send_data(seq, most, Flags::ACK, env);
     }
 

@@ -19,7 +19,7 @@ impl<P: Profile> Socket<P> {
             self.sending.close_on_empty = true;
             return;
         }
-        if P::STACK == TcpStack::Linux && !self.receiving.is_sink && self.sending.connected {
+        if P::STACK == TcpStack::Linux && self.sending.connected {
             return self.queue_fin(env);
         }
         match self.state {
@@ -100,11 +100,17 @@ impl<P: Profile> Socket<P> {
             return;
         }
         let seq = packet.seq + u32::from(packet.payload);
+        let is_again = self.receiving.reassembly.got_fin();
         self.receiving.reassembly.set_fin(seq);
         self.sync_rx();
-        let is_beyond_hole = packet.seq > self.receiving.reassembly.next_rx();
+        let next = self.receiving.reassembly.next_rx();
+        let is_beyond_hole = packet.seq > next;
         if P::Acks::REPORTS_DUPLICATES && is_beyond_hole {
-            self.receiving.reassembly.report_again((seq, seq + 1));
+            let block = (seq, seq + 1);
+            self.receiving.reassembly.report_again(block);
+            if is_again && packet.payload == 0 {
+                self.receiving.acks.on_duplicate(block, next);
+            }
         }
         if packet.payload > 0 {
             self.on_data(packet, env);
@@ -170,14 +176,19 @@ impl<P: Profile> Socket<P> {
         let waiting = matches!(self.state, State::FinWait1 | State::FinWait2);
         if waiting && self.receiving.reassembly.finished() {
             if self.state == State::FinWait1 {
-                self.state = State::Closing;
-                if self.sending.scoreboard.size() == 0 && packet.ack == acks_fin {
-                    self.enter_time_wait(env);
-                }
-            } else {
+                let is_acked = self.sending.scoreboard.size() == 0 && packet.ack == acks_fin;
+                self.state = if is_acked { State::FinWait2 } else { State::Closing };
+            }
+            let is_over = self.state == State::FinWait2;
+            if P::STACK == TcpStack::Linux {
+                self.send_control(Flags::ACK, env); // by the connection, with its ECN
+            }
+            if is_over {
                 self.enter_time_wait(env);
             }
-            self.send_control(Flags::ACK, env);
+            if P::STACK == TcpStack::Ns3 {
+                self.send_control(Flags::ACK, env);
+            }
         }
     }
 
@@ -197,7 +208,9 @@ impl<P: Profile> Socket<P> {
 
     pub(super) fn on_segment_in_last_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
-        if flags == Flags::ACK && packet.seq != self.receiving.reassembly.next_rx() {
+        // ns-3 does not ask whether it acknowledges the FIN.
+        let is_early = P::STACK == TcpStack::Linux && packet.ack < self.tcb.high_tx_mark;
+        if flags == Flags::ACK && (is_early || packet.seq != self.receiving.reassembly.next_rx()) {
             return;
         }
         if flags != Flags::RST && flags != Flags::ACK && flags != Flags::FIN.with(Flags::ACK) {
@@ -208,8 +221,18 @@ impl<P: Profile> Socket<P> {
 
     /// The ACK of the peer's FIN was lost (RFC 9293 section 3.10.7.4, eighth).
     pub(super) fn on_segment_in_time_wait<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if packet.flags.has(Flags::FIN) {
-            self.enter_time_wait(env);
+        if packet.flags.has(Flags::RST) {
+            self.close_and_notify(env);
+        } else if packet.flags.has(Flags::FIN) {
+            self.answer_in_time_wait(packet, env);
+        }
+    }
+
+    /// It is not what is expected, so its sender has not heard of the end.
+    pub(super) fn answer_in_time_wait<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        self.enter_time_wait(env);
+        let is_mere = packet.payload == 0 && !packet.flags.has(Flags::FIN);
+        if !is_mere || self.may_refuse() {
             self.send_control(Flags::ACK, env);
         }
     }
@@ -268,7 +291,10 @@ impl<P: Profile> Socket<P> {
     }
 
     fn enter_time_wait<E: Environment>(&mut self, env: &mut E) {
-        self.state = State::TimeWait;
+        if self.state != State::TimeWait {
+            self.state = State::TimeWait;
+            self.receiving.last_refusal = None;
+        }
         self.disarm_all(env);
         let lifetime = Time::from_secs_f64(2.0 * self.config.max_segment_lifetime);
         self.arm(Timer::TimeWait, lifetime, env);

@@ -5,7 +5,7 @@ use super::parts::PriorWindow;
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::host::tcp::acks::AckPolicy;
-use crate::host::tcp::control::{CaEvent, Delivered};
+use crate::host::tcp::control::{CaEvent, Delivered, TcpStack};
 use crate::host::tcp::ecn::{Agreement, ECN_SETUP, Echo, Ect, Leaving};
 use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::profile::Profile;
@@ -247,11 +247,14 @@ impl<P: Profile> Socket<P> {
 
     /// That of a segment without, and of one that is sent to get an answer.
     pub(super) fn ecn_of_control(&self, flags: Flags) -> Ecn {
-        self.ecn_field(match self.tcb.ecn_mode.rules().ect {
+        let is_ect = match self.tcb.ecn_mode.rules().ect {
             Ect::NewData => false,
             Ect::Agreed => !flags.has(Flags::SYN) && self.tcb.ecn_state != EcnState::Disabled,
             Ect::Everything => true,
-        })
+        };
+        // What answers in TIME_WAIT does not know of the connection's ECN.
+        let is_over = P::STACK == TcpStack::Linux && self.state == State::TimeWait;
+        self.ecn_field(is_ect && !is_over)
     }
 
     #[inline(always)]

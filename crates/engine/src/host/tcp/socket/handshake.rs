@@ -76,7 +76,7 @@ impl<P: Profile> Socket<P> {
         self.send_control(Flags::ACK.with(answer), env);
         self.send_pending(env);
         self.arm(Timer::Opening, Time::ZERO, env);
-        self.receiving.acks.on_established();
+        self.receiving.acks.on_established(self.tcb.now);
     }
 
     /// The SYN is answered in an event of its own, as by a forked socket.
@@ -92,7 +92,7 @@ impl<P: Profile> Socket<P> {
         let completes = flags == Flags::ACK && packet.ack == self.tcb.next_tx_seq + 1;
         if completes || flags == Flags::default() {
             self.establish(env);
-            self.receiving.acks.on_established();
+            self.receiving.acks.on_established(self.tcb.now);
             self.on_ack(packet, env);
             self.update_pacing_rate();
             self.offer_space(env);
@@ -101,7 +101,7 @@ impl<P: Profile> Socket<P> {
         } else if flags == Flags::FIN.with(Flags::ACK) {
             if P::STACK == TcpStack::Linux {
                 self.establish(env);
-                self.receiving.acks.on_established();
+                self.receiving.acks.on_established(self.tcb.now);
                 self.on_segment_established(packet, env);
             } else if packet.seq == self.receiving.reassembly.next_rx() {
                 let state = self.state;
@@ -119,11 +119,15 @@ impl<P: Profile> Socket<P> {
 
     /// Our SYN is acknowledged: data begins one beyond it.
     fn establish<E: Environment>(&mut self, env: &mut E) {
+        if P::STACK == TcpStack::Linux && self.tcb.srtt.is_zero() {
+            self.round_trips.fall_back();
+        }
         self.congestion.set_state(&mut self.tcb, CongState::Open);
         self.set_cong_state(CongState::Open);
         self.state = State::Established;
         self.sending.connected = true;
         self.disarm(Timer::Retransmit, env);
+        self.receiving.last_refusal = None;
         self.tcb.next_tx_seq += 1;
         self.tcb.high_tx_mark = self.tcb.next_tx_seq;
         self.sending.scoreboard.set_head(self.tcb.next_tx_seq);
@@ -136,7 +140,9 @@ impl<P: Profile> Socket<P> {
             self.hear_ecn_request(packet);
             return self.answer_syn(env);
         }
-        if let RetransmitAction::Control(flags) = self.retransmit_action {
+        if let RetransmitAction::Control(flags) = self.retransmit_action
+            && self.may_refuse()
+        {
             self.disarm(Timer::Retransmit, env);
             self.send_control(self.repeated_answer(flags), env);
         }

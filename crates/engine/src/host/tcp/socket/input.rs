@@ -95,11 +95,11 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     fn take_plain_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.receiving.received_bytes += u64::from(packet.payload);
-        if !self.open {
+        if !self.open || self.is_unheard_of(packet) {
             self.refuse(packet, env);
             return;
         }
-        if packet.payload > 0 && self.is_out_of_window(packet) {
+        if packet.payload > 0 && self.is_out_of_window(packet) || self.is_fin_again(packet) {
             self.note_duplicate(packet);
             self.send_control(Flags::ACK, env);
             return;
@@ -158,7 +158,7 @@ impl<P: Profile> Socket<P> {
         }
         let mut reset = Packet {
             ip_bytes: IP_HEADER + TCP_HEADER,
-            window: u16::MAX,
+            window: if P::STACK == TcpStack::Ns3 { u16::MAX } else { 0 },
             flags: Flags::RST,
             seq: packet.ack,
             ..Packet::default()
@@ -304,6 +304,9 @@ impl<P: Profile> Socket<P> {
         let flags = control_flags(packet);
         if flags == Flags::ACK {
             if packet.ack < self.sending.scoreboard.head() {
+                if P::STACK == TcpStack::Linux {
+                    self.on_old_ack(packet, env);
+                }
                 return; // an old duplicate
             }
             if packet.ack > self.tcb.high_tx_mark {
@@ -433,11 +436,12 @@ impl<P: Profile> Socket<P> {
     /// What has come before is reported, where the receiver does that.
     #[inline(always)]
     pub(super) fn note_duplicate(&mut self, packet: &Packet) {
-        if !P::Acks::REPORTS_DUPLICATES || packet.payload == 0 {
+        let length = u32::from(packet.payload) + u32::from(packet.flags.has(Flags::FIN));
+        if !P::Acks::REPORTS_DUPLICATES || length == 0 {
             return;
         }
         let Receiving { reassembly, acks, .. } = &mut self.receiving;
-        if let Some(block) = reassembly.duplicate(packet.seq, u32::from(packet.payload)) {
+        if let Some(block) = reassembly.duplicate(packet.seq, length) {
             acks.on_duplicate(block, reassembly.next_rx());
             reassembly.report_again(block);
         }

@@ -119,10 +119,7 @@ impl<P: Profile> Socket<P> {
                 return;
             }
             self.tcb.next_tx_seq = seq;
-            if self.tcb.bytes_in_flight == 0 {
-                self.tcb.is_app_limited = self.sending.rate.is_app_limited();
-                self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::TxStart);
-            }
+            self.tell_of_start();
             let len = window.min(segment_size).min(most);
             let flags = if self.sending.connected { Flags::ACK } else { Flags::default() };
             let sent = self.send_data(seq, len, flags, env);
@@ -131,6 +128,15 @@ impl<P: Profile> Socket<P> {
                 self.pace(sent, env);
                 return;
             }
+        }
+    }
+
+    /// Data is about to leave: the algorithm is told if none is in flight.
+    #[inline(always)]
+    pub(super) fn tell_of_start(&mut self) {
+        if self.tcb.bytes_in_flight == 0 {
+            self.tcb.is_app_limited = self.sending.rate.is_app_limited();
+            self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::TxStart);
         }
     }
 
@@ -237,6 +243,9 @@ impl<P: Profile> Socket<P> {
         }
         if has_fin {
             flags = flags.with(Flags::FIN);
+            if self.tcb.ecn_state.is_echoing() {
+                flags = flags.with(Flags::ECE);
+            }
         }
         if self.sending.close_on_empty && self.sending.scoreboard.size_from(seq + len) == 0 {
             flags = flags.with(Flags::FIN);

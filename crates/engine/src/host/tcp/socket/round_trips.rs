@@ -10,6 +10,9 @@ use crate::host::tcp::rtt::{RoundTrip, RttEstimation, by_clock};
 use crate::host::tcp::scoreboard::{Scoreboard, Segment};
 use crate::host::tcp::tcb::Tcb;
 
+/// The timeout of data where the SYN was sent again and its answer tells no round trip.
+const WITHOUT_SAMPLE: Time = Time::from_ms(3000);
+
 /// A segment that has not yet given an RTT sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
@@ -143,6 +146,11 @@ impl<R: RttEstimation> RoundTrips<R> {
     /// The RTO that follows from the estimate, which no timeout has doubled.
     pub(super) fn restart_rto(&mut self) {
         self.rto = self.settled_rto;
+    }
+
+    /// The handshake has given no sample (RFC 6298 section 5.7).
+    pub(super) fn fall_back(&mut self) {
+        (self.settled_rto, self.rto) = (WITHOUT_SAMPLE, WITHOUT_SAMPLE);
     }
 
     /// SRTT and its variation, without a lower bound.

@@ -109,6 +109,7 @@ impl<P: Profile> Socket<P> {
             self.sending.segmentation.leaves_alone();
             let head = self.sending.scoreboard.head();
             self.tcb.next_tx_seq = head;
+            self.tell_of_start();
             let sent = self.send_data(head, self.tcb.segment_size, Flags::ACK, env);
             self.tcb.next_tx_seq += sent;
         }

@@ -1,6 +1,6 @@
 //! The profile `linux`: RACK-TLP (RFC 8985), the timeout, and an episode that is undone (RFC 4015).
 
-use super::{ACCEPTED, ESTABLISHED, WITHOUT_SACK, after};
+use super::{ESTABLISHED, WITHOUT_SACK, after};
 use crate::host::tcp::bench::play_as;
 use crate::host::tcp::profile::Linux;
 
@@ -387,131 +387,6 @@ fn after_a_silence_the_window_is_the_initial_one_again() {
     play_ten(rest);
 }
 
-/// What a kernel did (7.3.4): what fills the last hole is acknowledged before the application hears of the FIN, and closes; and so is
-/// more than a segment, or each if asked for.
-#[test]
-fn a_fin_is_acknowledged_by_that_of_a_sink_unless_an_ack_is_due() {
-    const TWO: &[(&str, &str)] = &[("DelAckCount", "2")];
-    let hole = "
-        100 < F. 1001:1501 ack 1
-        100 > . 1 ack 1 sack 1001:1502
-        110 < . 1:1001 ack 1
-    ";
-    let with_less = "
-        100 < . 1:1001 ack 1
-        100 > . 1 ack 1001
-        110 < F. 1001:1501 ack 1
-    ";
-    let with_whole = "
-        100 < . 1:501 ack 1
-        100 > . 1 ack 501
-        110 < F. 501:1501 ack 1
-    ";
-    let alone = "
-        100 < . 1:1501 ack 1
-        100 > . 1 ack 1501
-        110 < F. 1501 ack 1
-    ";
-    let cases: [(&[_], _, _); 6] = [
-        (TWO, hole, true),
-        (TWO, with_less, false),
-        (&[], with_less, true),
-        (TWO, with_whole, true),
-        (TWO, alone, false),
-        (&[], alone, true),
-    ];
-    for (settings, came, is_apart) in cases {
-        let ack = if is_apart { "110 > . 1 ack 1502" } else { "" };
-        let rest = format!("{came}\n{ack}\n110 > F. 1 ack 1502\n");
-        play(settings, &after(ACCEPTED, &rest));
-    }
-}
-
-/// What a kernel did (7.3.4): all of the first flight is lost but its last segment, which brings the ACK of the handshake.
-#[test]
-fn a_fin_beyond_a_hole_completes_a_handshake() {
-    play(
-        &[],
-        "0   listen
-         10  < S 0 sackok
-         10  > S. 0 ack 1 sackok
-         300 < F. 1001:1501 ack 1
-         300 > . 1 ack 1 sack 1001:1502
-         300 ? tcp Established",
-    );
-}
-
-/// The timer of retransmission alone, on its tick.
-#[test]
-fn a_last_fin_is_repeated_by_one_timer() {
-    let rest = "
-        110 < F. 1 ack 1
-        110 > . 1 ack 2
-        110 > F. 1 ack 2
-        368 > F. 1 ack 2
-        600 ? tcp LastAck
-    ";
-    play(&[], &after(ACCEPTED, rest));
-}
-
-/// Its ACK was lost.
-#[test]
-fn a_fin_that_comes_again_in_time_wait_is_acknowledged_again() {
-    let rest = "
-        60  close
-        60  > F. 1 ack 1
-        110 < F. 1 ack 2
-        110 > . 2 ack 2
-        110 ? tcp TimeWait
-        400 < F. 1 ack 2
-        400 > . 2 ack 2
-        400 ? tcp TimeWait
-    ";
-    play(&[], &after(ESTABLISHED, rest));
-}
-
-/// A FIN behind data that has left is a segment of its own, as the kernel's is (`tcp_send_fin`).
-fn play_closed(rest: &str) {
-    let begin = "
-        60  write 900
-        60  > . 1:901 ack 1
-        60  close
-        60  > F. 901 ack 1";
-    play(&[], &after(ESTABLISHED, &format!("{begin}\n{rest}")));
-}
-
-#[test]
-fn a_fin_that_is_lost_is_probed() {
-    play_closed(
-        "110 < . 1 ack 901
-         368 > F. 901 ack 1
-         418 < . 1 ack 902
-         418 ? in_flight 0 tcp FinWait2",
-    );
-}
-
-/// It tells that what was before it is lost.
-#[test]
-fn a_sack_of_the_fin_repairs_the_tail() {
-    play_closed(
-        "110 < . 1 ack 1 sack 901:902
-         126 > . 1:901 ack 1
-         174 < . 1 ack 902
-         174 ? in_flight 0 tcp FinWait2",
-    );
-}
-
-/// Of a receiver that closes while data waits for an ACK.
-#[test]
-fn what_a_fin_acknowledges_is_no_longer_in_flight() {
-    play_ten(
-        "110 < F. 1 ack 10001
-         110 > . 10001:20001 by 1000 ack 1
-         110 > . 20001 ack 2
-         110 ? state Open in_flight 10000",
-    );
-}
-
 /// Its timestamps say 50 ms.
 #[test]
 fn the_round_trip_of_a_syn_is_by_the_clock_too() {
@@ -537,5 +412,73 @@ fn a_write_that_finds_nothing_unsent_is_limited_by_the_application() {
              60 > . 1:1001 ack 1
              60 ? app_limited true",
         ),
+    );
+}
+
+/// The ACK that ends an episode lets a probe follow, though nothing new leaves.  What a kernel did (7.3.4).
+#[test]
+fn what_an_episode_leaves_behind_is_probed() {
+    let sent = "
+        60 write 13000
+        60 > . 1:10001 by 1000 ack 1
+    ";
+    let rest = "
+        113 < . 1 ack 1 sack 1001:6001
+        113 > . 11001:12001 ack 1
+        114 < . 1 ack 1 sack 1001:10001
+        114 > . 12001:13001 ack 1
+        162 < . 1 ack 11001
+        272 > . 12001:13001 ack 1
+        272 ? state Open
+    ";
+    play(&[], &after(ESTABLISHED, &after(sent, &after(RECOVERING, rest))));
+}
+
+/// Without timestamps a SYN that was sent again tells no round trip (RFC 6298 section 5.7): a probe comes after a second and a
+/// timeout three later.  What a kernel did (7.3.4).
+#[test]
+fn without_a_round_trip_a_probe_waits_for_a_second_and_a_timeout_for_three() {
+    play(
+        &[("ConnTimeout", "1s")],
+        "0    connect
+         0    > S 0 sackok
+         1016 > S 0 sackok
+         1090 < S. 0 ack 1 sackok
+         1090 > . 1 ack 1
+         1100 write 3000
+         1100 > . 1:3001 by 1000 ack 1
+         2104 > . 2001:3001 ack 1
+         5112 > . 1:1001 ack 1",
+    );
+}
+
+/// What others have overtaken tells what it SACKs, and what waits may leave.
+#[test]
+fn an_old_ack_is_heard_for_its_sacks() {
+    play_ten(
+        "110 < . 1 ack 2001
+         110 > . 10001:14001 by 1000 ack 1
+         112 < . 1 ack 1001 sack 3001:4001
+         112 > . 14001:15001 ack 1
+         112 ? state Disorder
+         128 > . 2001:3001 ack 1",
+    );
+}
+
+/// The kernel's clock has ticks of a millisecond.
+#[test]
+fn half_a_second_between_refusals_is_five_hundred_ticks() {
+    play(
+        &[],
+        "0     listen
+         10    < S 0 sackok
+         10    > S. 0 ack 1 sackok
+         60    < . 1:1001 ack 1
+         60    > . 1 ack 1001
+         61.9  < . 1 ack 1
+         61.9  > . 1 ack 1001
+         560.9 < . 1 ack 1
+         561.1 < . 1 ack 1
+         561.1 > . 1 ack 1001",
     );
 }

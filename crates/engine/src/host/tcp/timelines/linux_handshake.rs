@@ -186,3 +186,39 @@ fn a_second_answer_to_a_syn_is_acknowledged() {
     ";
     play(&[SECOND], rest);
 }
+
+/// A SYN that comes again is answered twice a second at most.  What a kernel did (7.3.4).
+#[test]
+fn an_answer_is_repeated_twice_a_second_at_most() {
+    let opening = "
+        0    listen
+        50   < S 0 sackok
+        50   > S. 0 ack 1 sackok
+        100  < S 0 sackok
+        100  > S. 0 ack 1 sackok
+        590  < S 0 sackok
+        600  < S 0 sackok
+        600  > S. 0 ack 1 sackok
+    ";
+    play(&[SECOND], opening);
+}
+
+/// Hybla's first window is rho, of which nothing is known where no round trip is.
+#[test]
+fn hybla_begins_with_a_segment_where_no_round_trip_is_known() {
+    for (timestamps, cwnd) in [("true", 2000), ("false", 1000)] {
+        let (syn, again, answer, ack) = match timestamps {
+            "true" => ("ts 0 0", "ts 1016 0", "ts 100 1016", "ts 1070 100"),
+            _ => ("", "", "", ""),
+        };
+        let opening = format!(
+            "0    connect
+             0    > S 0 sackok {syn}
+             1016 > S 0 sackok {again}
+             1070 < S. 0 ack 1 sackok {answer}
+             1070 > . 1 ack 1 {ack}
+             1070 ? cwnd {cwnd}"
+        );
+        play_with("TcpHybla", &[SECOND, ("Timestamp", timestamps)], &opening);
+    }
+}

@@ -186,3 +186,19 @@ fn a_change_of_marks_is_acknowledged_at_once_with_what_waits_before() {
     segment(26, "ect0", &[(".", 27)]);
     play_with("TcpDctcp", &[("RcvBufSize", "50000"), ("DelAckCount", "2")], &timeline);
 }
+
+/// In CWR new data sets a probe's timer in place of the reordering one, also beside what is SACKed: the hole is waited for.
+/// What a kernel did (7.3.4).
+#[test]
+fn after_an_echo_new_data_ends_the_wait_for_what_may_be_reordered() {
+    let timeline = "
+        60        write 20000
+        60 > . 1:10001 by 1000 ack 1 ect0
+        110 < E. 1 ack 1001
+        110 > W. 10001:11001 ack 1 ect0
+        112 < E. 1 ack 1001 sack 2001:4001
+        112 > . 11001:12001 ack 1 ect0
+        140 ? state Cwr
+    ";
+    play(&WITH_ECN, &[OPENED, timeline].concat());
+}

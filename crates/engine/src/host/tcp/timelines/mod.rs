@@ -7,6 +7,7 @@ mod ecn;
 mod ecn_option;
 mod handshake;
 mod linux;
+mod linux_closing;
 mod linux_handshake;
 mod linux_marks;
 mod linux_segments;
