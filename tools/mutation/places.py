@@ -173,10 +173,18 @@ OFF_IN_NS3 = {
         "outstanding",
     ),
     "host/tcp/scoreboard/sizes.rs": ("join_what_fits",),
-    "host/tcp/socket/acceptance.rs": ("is_challenged", "send_challenge_ack"),
+    "host/tcp/socket/acceptance.rs": (
+        "refuse_late",
+        "is_challenged",
+        "send_challenge_ack",
+        "may_refuse",
+        "is_unheard_of",
+        "is_fin_again",
+    ),
     "host/tcp/socket/ack.rs": (
         "duplicate_delivery",
         "take_round_trips",
+        "on_old_ack",
         "keep_open",
         "open_as_may_be",
     ),
@@ -184,6 +192,7 @@ OFF_IN_NS3 = {
         "close_behind_data",
         "queue_fin",
         "on_segment_in_time_wait",
+        "answer_in_time_wait",
     ),
     "host/tcp/socket/episode.rs": (
         "on_loss_found",
@@ -209,7 +218,7 @@ OFF_IN_NS3 = {
         "note_duplicate",
         "send_what_is_due",
     ),
-    "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent"),
+    "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent", "fall_back"),
     "host/tcp/socket/writing.rs": ("before_write", "ask_segmentation"),
     "host/tcp/socket/output.rs": (
         "is_cut_next",
