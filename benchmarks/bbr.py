@@ -366,7 +366,7 @@ Why others differ, as far as we know:
 * *BBRv3 with 32 BDP or more.* The testbed ran Google's code of 2023; ours is version 06 of the
   draft, of 2026, which changed DRAIN, probing and bounds since. Which change does it is open: there
   is no kernel with BBRv3 here to take apart. With 1 BDP at 50 Mbps its share was 0.80 as long as
-  segments were paced one by one; by bursts, as Linux paces, it is 0.62 (testbed 0.58).
+  segments were paced one by one; by bursts, as Linux paces, it is 0.63 (testbed 0.58).
 
 ## Random losses
 
