@@ -204,9 +204,10 @@ def main() -> None:
         ylabel="rate of Prague / rate of CUBIC",
     )
     left.set_xticks(trips, [f"{trip:g}" for trip in trips])
-    left.set_yticks([0.1, 0.25, 0.5, 1, 2, 4], ["0.1", "0.25", "0.5", "1", "2", "4"])
+    left.set_yticks([0.05, 0.1, 0.25, 0.5, 1, 2, 4], ["0.05", "0.1", "0.25", "0.5", "1", "2", "4"])
     left.minorticks_off()
-    left.legend(fontsize="small")
+    left.set_ylim(0.04, 4)
+    left.legend(fontsize="small", loc="lower left", ncols=2)
     for name, cc in ALONE.items():
         found = waits(cc)
         shares = np.linspace(0, 1, 201)
