@@ -296,7 +296,7 @@ def test_completion_times_of_several_seeds_are_one_curve(
     ("words", "message"),
     [
         ([*POINT, "--figure", "time_series", "--panel", "rtt"], "--panel: unknown panel"),
-        ([*POINT, "--figure", "time_series", "--bin", "1ms"], "--bin: is shorter than"),
+        ([*POINT, "--figure", "time_series", "--bin", "1ms"], "` is shorter than"),
         ([*POINT, "--figure", "time_series", "--bin", "1h"], "--bin: `1h` must be shorter"),
         ([*POINT, "--figure", "window", "--bin", "1s"], "whose samples end at 0.99 s"),
         ([*POINT, "--figure", "distribution", "--bin", "1s"], "--bin: `distribution` is not"),

@@ -49,6 +49,25 @@ def test_a_bin_has_each_interval_s_exact_share() -> None:
     assert series.y.tolist() == pytest.approx([(1 + 2 + 3 / 2) / 2.5, (3 / 2 + 4 + 5) / 2.5])
 
 
+def test_the_first_bin_is_drawn_over_all_of_it(result: ccperf.Result) -> None:
+    axes = result.plot("time_series", panel="throughput", bin="1s").onto()
+    lines = [line for line in axes.lines if line.get_drawstyle() == "steps-pre"]
+    assert len(lines) == 3  # two flows and the optimum
+    for line in lines:
+        x, y = (np.asarray(values) for values in line.get_data())
+        assert x[:2].tolist() == [0, 1]
+        assert y[0] == y[1]
+
+
+def test_a_first_interval_that_begins_at_0_is_on_no_logarithmic_axis(
+    result: ccperf.Result, tmp_path: Path
+) -> None:
+    plot = result.plot("time_series", panel="throughput", bin="1s", log="x")
+    plot.save(tmp_path / "log.svg", tmp_path / "log.png")
+    assert "nan" not in (tmp_path / "log.svg").read_text().lower().split("<metadata")[0]
+    assert all(one.begins is None for one in plot.figure.panels[0].series)
+
+
 def test_a_bin_without_a_unit_says_which_to_write() -> None:
     wrong: Any = 0.2
     with pytest.raises(UsageError, match=r'bin: `0\.2` has no unit; write "0\.2s" for seconds'):
@@ -152,7 +171,7 @@ def test_a_part_of_a_name_is_not_that_name() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"bin": "10ms"}, "bin: is shorter than 0.1 s"),
+        ({"bin": "10ms"}, "bin: `10ms` is shorter than 0.1 s"),
         ({"bin": "0s"}, "bin: `0s` must be above 0"),
         ({"bin": "200"}, "bin"),
         ({"log": "z"}, "log: `z` is not x, y or xy"),

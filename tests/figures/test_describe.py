@@ -329,6 +329,7 @@ def test_congestion_states_stand_beneath_the_window_where_changes_are_recorded()
     # What a change ends is the state before it; the first one is Open.
     assert series.x[:-1].tolist() == (recorded.changes.array("time_ns")[rows] / 1e9).tolist()
     assert series.y.tolist() == [0, *recorded.changes.array("value")[rows].tolist()]
+    assert series.begins == 0  # when the flow starts, it is Open
 
 
 def test_a_line_ends_with_its_flow_and_the_mean_is_of_those_that_are_there() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ccperf.algorithms import registry
 from ccperf.present.figures import palette
-from ccperf.present.figures.figure import Axis
-from ccperf.present.figures.geometry import decimate, limits, ticks
+from ccperf.present.figures.figure import Axis, Series
+from ccperf.present.figures.geometry import decimate, limits, outline, ticks
 
 
 @given(
@@ -33,6 +33,18 @@ def test_thinning_keeps_extremes_ends_and_order(values: list[float], columns: in
     assert thin_y[kept].max() == y[seen].max()
     assert thin_x[kept][[0, -1]].tolist() == x[seen][[0, -1]].tolist()
     assert {*zip(thin_x[kept], thin_y[kept], strict=True)} <= {*zip(x, y, strict=True)}
+
+
+def test_a_step_is_drawn_from_where_its_interval_begins() -> None:
+    x, y = np.array([1.0, 2, 3, 4]), np.array([5.0, np.nan, 7, 8])
+    known = Series(x, y, "step", "subject", begins=0)
+    drawn_x, drawn_y = outline(known)
+    seen = np.isfinite(drawn_y)
+    assert drawn_x[seen].tolist() == [0, 1, 2, 3, 4]
+    assert drawn_y[seen].tolist() == [5, 5, 7, 7, 8]
+    assert np.isnan(drawn_y[2])  # the gap stays between 1 and 2
+    assert outline(Series(x, y, "step", "subject"))[0].tolist() == [1, 2, 2, 3, 4]
+    assert outline(Series(x, y, "line", "subject", begins=0))[0] is x
 
 
 def test_short_series_are_drawn_as_they_are() -> None:

@@ -56,6 +56,7 @@ def test_classes_share_as_their_scheduler_says() -> None:
     figure = class_throughput(*made("dwrr", short=5))
     assert figure is not None
     assert [subject.name for subject in figure.subjects] == ["DSCP 0", "DSCP 1", "DSCP 2"]
+    assert {series.begins for series in figure.panels[0].series} == {0}
     time = figure.panels[0].series[0].x
     rates = np.array([series.y for series in figure.panels[0].series]) / 9630
     two, three = (time > 0.14) & (time <= 0.2), time > 0.24

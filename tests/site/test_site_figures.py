@@ -124,6 +124,19 @@ def test_values_under_the_pointer_are_those_of_the_run_with_their_units(
     assert shown[:2] == pytest.approx(flows.srtt[at].tolist(), rel=1e-4)
 
 
+def test_a_value_of_an_interval_is_drawn_over_all_of_it_the_first_one_too(page: Browser) -> None:
+    left, first = page.evaluate(
+        """(() => {
+          const plot = ccperf.page.plots.get('time_series');
+          const box = plot.boxes[2];
+          const [series] = box.panel.series.filter(({ role }) => role === 'subject');
+          const d = ccperf.axes.path(series, box);
+          return [box.toX(0), Number(d.match(/^M([0-9.]+) /)[1])];
+        })()"""
+    )
+    assert first == pytest.approx(left, abs=0.1)
+
+
 def test_dragging_zooms_all_axes_of_time_and_a_double_click_shows_everything(
     page: Browser,
 ) -> None:

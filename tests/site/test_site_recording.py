@@ -93,6 +93,10 @@ def test_states_stand_beneath_the_window_and_are_those_of_the_native_engine(
     shown = page.evaluate(
         "ccperf.page.plots.get('window').figure.panels[1].series.map(({ x, y }) => [x, y])"
     )
+    begins = page.evaluate(
+        "ccperf.page.plots.get('window').figure.panels[1].series.map(({ begins }) => begins)"
+    )
+    assert begins == [0] * len(shown)
     named = np.array([name == "cong_state" for name in changes.strings("name")])
     for flow, (x, y) in enumerate(shown):
         own = named & (changes.array("flow") == flow)

@@ -105,8 +105,9 @@ def _mean(series: Series, width: float, axis: Axis, bin: str) -> Series:
     longest = float(steps.max())
     if width < longest * (1 - 1e-9):
         unit = f" {axis.unit}"
-        raise UsageError("bin", f"is shorter than {longest:g}{unit}, the time between samples")
-    start = float(x[0] - steps[0])
+        message = f"`{bin}` is shorter than {longest:g}{unit}, the time between samples"
+        raise UsageError("bin", message)
+    start = float(x[0] - steps[0]) if series.begins is None else series.begins
     count = int(np.ceil((x[-1] - start) / width - 1e-9))
     if count < 2:
         end = f"{x[-1]:.4g} {axis.unit}"
@@ -116,7 +117,8 @@ def _mean(series: Series, width: float, axis: Axis, bin: str) -> Series:
         at, means = edges[1:], _shares(x, y, steps, edges)
     else:
         at, means = (edges[:-1] + edges[1:]) / 2, _within(x, y, edges)
-    return replace(series, x=at, y=means, half_width=None)
+    begins = start if series.shape == "step" else None
+    return replace(series, x=at, y=means, half_width=None, begins=begins)
 
 
 def _shares(x: Floats, y: Floats, steps: Floats, edges: Floats) -> Floats:
@@ -197,7 +199,15 @@ def _logarithmic(panel: Panel, axes: str) -> Panel:
             raise UsageError("log", f"no value of `{axis.label}` is above 0")
         lower = None if (axis.lower or 0) <= 0 else axis.lower
         changed = replace(axis, is_log=True, lower=lower)
-        panel = replace(panel, x=changed) if name == "x" else replace(panel, y=changed)
+        if name == "y":
+            panel = replace(panel, y=changed)
+            continue
+        # A first interval that begins at 0 begins nowhere on this axis.
+        series = tuple(
+            replace(one, begins=one.begins if (one.begins or 0) > 0 else None)
+            for one in panel.series
+        )
+        panel = replace(panel, x=changed, series=series)
     return panel
 
 

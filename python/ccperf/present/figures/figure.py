@@ -100,6 +100,8 @@ class Series:
     rank: int = 0
     #: What it shows, if that is not what its axis says: `ssthresh`.
     label: str = ""
+    #: With shape `step`: where the interval of the first value begins; None: at its point.
+    begins: float | None = None
 
     def interval(self, axis: Axis) -> tuple[Floats, Floats] | None:
         """Return between what y is known to be, on its axis; None if there is no interval."""

@@ -107,6 +107,22 @@ def alone(values: Floats) -> list[int]:
     return found
 
 
+def outline(series: Series) -> tuple[Floats, Floats]:
+    """Return the points that the line of a series goes through.
+
+    A value that holds over an interval is drawn from where that begins: the point before, or, of
+    the first one, what the series says. After a gap nothing else leads there.
+    """
+    x, y = series.x, series.y
+    if series.shape != "step" or not x.size:
+        return x, y
+    first = np.nan if series.begins is None else series.begins
+    known, before = np.isfinite(y), np.concatenate([[first], x[:-1]])
+    was_known = np.concatenate([[False], known[:-1]])
+    at = np.flatnonzero(known & ~was_known & (before < x))
+    return np.insert(x, at, before[at]), np.insert(y, at, y[at])
+
+
 def pieces(values: Floats) -> list[npt.NDArray[np.int64]]:
     """Return the indices of values that follow each other without a gap, piece by piece."""
     known = np.isfinite(values)

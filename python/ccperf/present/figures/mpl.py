@@ -31,7 +31,14 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 from ccperf.base.outputs import whole
 from ccperf.errors import UsageError, unknown
 from ccperf.present.figures.font import families
-from ccperf.present.figures.geometry import alone, decimate, legend_columns, limits, marked
+from ccperf.present.figures.geometry import (
+    alone,
+    decimate,
+    legend_columns,
+    limits,
+    marked,
+    outline,
+)
 from ccperf.present.figures.palette import COLUMN, DASHES, HEIGHTS, ROLES, SUBJECTS, looks
 
 if TYPE_CHECKING:
@@ -392,7 +399,7 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
         _draw_bars(axes, series.x[single], interval[0][single], interval[1][single], style["color"])
     drawn = "steps-" + {"step": "pre", "ecdf": "post"}[series.shape] if _stepped(series) else None
     marker = style.pop("marker")
-    x, y = decimate(series.x, series.y, series.shape, PIXEL_COLUMNS)
+    x, y = decimate(*outline(series), series.shape, PIXEL_COLUMNS)
     axes.plot(x, y, drawstyle=drawn or "default", **style)
     if series.role != "subject" or figure.is_crowded or series.is_dashed:
         return

@@ -45,8 +45,12 @@ def paths(scenario: Scenario, recording: Recording) -> Figure | None:
     if groups:
         first = len(subjects)
         subjects += [Subject(_from(scenario, links.names[group[0]])) for group in groups]
+        begins = None if links.begins is None else links.begins * 1e3
         series = tuple(
-            Series(links.time * 1e3, _of_those_up(links, group), "step", "subject", first + index)
+            Series(
+                *(links.time * 1e3, _of_those_up(links, group), "step", "subject", first + index),
+                begins=begins,
+            )
             for index, group in enumerate(groups)
         )
         panels.append(Panel(time, Axis("Imbalance", "%", lower=0), series, name="imbalance"))

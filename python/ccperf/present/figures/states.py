@@ -26,7 +26,11 @@ def panel(time: Axis, flows: FlowSeries) -> Panel | None:
     found = _steps(flows)
     if found is None:
         return None
-    series = [Series(x, y, "step", "subject", index) for index, (x, y) in found.items()]
+    starts = (flows.counter("start_ns") / 1e9).tolist()
+    series = [
+        Series(x, y, "step", "subject", index, begins=starts[index])
+        for index, (x, y) in found.items()
+    ]
     return Panel(time, AXIS, tuple(series), name="state")
 
 

@@ -22,6 +22,7 @@ from ccperf.present.figures.geometry import (
     legend_columns,
     limits,
     marked,
+    outline,
     pieces,
     ticks,
 )
@@ -261,7 +262,7 @@ class _Drawing:
     ) -> str:
         fair = self.detail.points // (4 * len(panel.series))
         columns = min(self.detail.columns, max(self.detail.least, fair))
-        xs, ys = decimate(series.x, series.y, series.shape, columns)
+        xs, ys = decimate(*outline(series), series.shape, columns)
         # Where values are missing, the line has a gap.
         path = "".join(
             _path(x.places(xs[part], width), height - y.places(ys[part], height), series.shape)

@@ -80,7 +80,8 @@ def describe(timeline: Timeline, flows: FlowSeries) -> Figure:
     """Describe a figure over time of a run."""
     values, best = columns(flows), optima(flows)
     time = Axis("Time", "s", lower=0, upper=float(flows.time[-1]))
-    panels = tuple(_panel(strip, time, flows.time, values, best) for strip in timeline.strips)
+    times = flows.time, flows.begins
+    panels = tuple(_panel(strip, time, times, values, best) for strip in timeline.strips)
     if timeline.has_states and (beneath := states.panel(time, flows)):
         panels = (*panels, beneath)
     run = the_one(flows.algorithms)
@@ -111,24 +112,34 @@ def describe(timeline: Timeline, flows: FlowSeries) -> Figure:
 def _panel(
     strip: Strip,
     x: Axis,
-    time: Floats,
+    times: tuple[Floats, float | None],
     values: Mapping[str, Floats],
     best: Mapping[str, Floats],
 ) -> Panel:
     quantity = QUANTITIES[strip.quantity]
+    time, first = times
+    begins = first if quantity.shape == "step" else None
     own = values[strip.quantity]
     count = own.shape[1]
     series = [
-        Series(time, own[:, index], quantity.shape, "subject", index) for index in range(count)
+        Series(time, own[:, index], quantity.shape, "subject", index, begins=begins)
+        for index in range(count)
     ]
     if quantity.has_optimum and strip.quantity in best:
-        series.append(Series(time, best[strip.quantity], "step", "optimum"))
+        series.append(Series(time, best[strip.quantity], "step", "optimum", begins=first))
     if count > MANY_FLOWS:
-        series.append(Series(time, mean(own.T), quantity.shape, "mean"))
+        series.append(Series(time, mean(own.T), quantity.shape, "mean", begins=begins))
     for name in strip.dashed:
         label = QUANTITIES[name].label
         series += [
-            replace(one, y=values[name][:, one.subject], shape="line", is_dashed=True, label=label)
+            replace(
+                one,
+                y=values[name][:, one.subject],
+                shape="line",
+                is_dashed=True,
+                label=label,
+                begins=None,
+            )
             for one in series[:count]
         ]
     for rank, name in enumerate(strip.ticks):

@@ -135,7 +135,7 @@ def class_throughput(scenario: Scenario, recording: Recording) -> Figure | None:
                 Axis("Time", "s", lower=0, upper=float(flows.time[-1])),
                 Axis("Throughput", "Mbps", lower=0),
                 tuple(
-                    Series(flows.time, values, "step", "subject", index)
+                    Series(flows.time, values, "step", "subject", index, begins=flows.begins)
                     for index, values in enumerate(found.values())
                 ),
             ),

@@ -134,6 +134,8 @@ def _series(series: Series) -> dict[str, Any]:
         encoded["label"] = series.label
     if series.rank:
         encoded["rank"] = series.rank
+    if series.begins is not None:
+        encoded["begins"] = series.begins
     return encoded
 
 

@@ -51,6 +51,12 @@ class Sampled:
         """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
         return self._samples.time
 
+    @property
+    def begins(self) -> float | None:
+        """Where the interval that ends at t_1 begins, in s; None without any."""
+        starts = self._samples.starts_ns
+        return float(starts[0]) / 1e9 if starts.size else None
+
 
 class Grid:
     """A table of samples, rows ordered by (time, subject), as matrices over time."""

@@ -67,15 +67,20 @@ globalThis.ccperf ??= {};
   };
 
   // Path data of a series in a box, thinned to the first, least, greatest and last of each column of
-  // pixels where there are more.
-  const path = ({ x, y, shape }, box) => {
+  // pixels where there are more. A step's value is drawn from where its interval begins: at the point
+  // before, or, of the first one, where the series says.
+  const path = ({ x, y, shape, begins }, box) => {
     const first = Math.max(0, search(x, box.domain[0]) - 1);
     const last = Math.min(x.length - 1, search(x, box.domain[1]));
     const thin = last - first > 4 * box.width;
     let d = "", pen = false, column = null, kept = [];
     const put = (i) => {
       const a = box.toX(x[i]).toFixed(1), b = box.toY(y[i]).toFixed(1);
-      if (!pen) d += `M${a} ${b}`;
+      if (!pen) {
+        const from = i ? x[i - 1] : begins;
+        const isCut = shape === "step" && (!i || !Number.isFinite(y[i - 1])) && from < x[i];
+        d += isCut ? `M${box.toX(from).toFixed(1)} ${b}H${a}` : `M${a} ${b}`;
+      }
       else if (shape === "step") d += `V${b}H${a}`;
       else if (shape === "ecdf") d += `H${a}V${b}`;
       else d += `L${a} ${b}`;

@@ -105,7 +105,7 @@ globalThis.ccperf ??= {};
       id: packed.id, name: packed.name, algorithm: packed.algorithm, answers: packed.answers, seed: packed.seed, columns, quantiles,
       flows: packed.flows.map(([name, algorithm]) => ({ name, algorithm })),
       links: packed.links.map((name) => ({ name })),
-      all: packed.all, leftOut: packed.left_out, means: packed.means, end: start + step * (count - 1),
+      all: packed.all, leftOut: packed.left_out, means: packed.means, begins: start - step, end: start + step * (count - 1),
     };
   };
 }

@@ -70,17 +70,17 @@ globalThis.ccperf ??= {};
       const series = [];
       runs.forEach((run, r) => {
         run.columns[quantity]?.forEach((column, i) => {
-          series.push({ ...column, shape, role: "subject", subject: offsets[r] + i });
+          series.push({ ...column, shape, role: "subject", subject: offsets[r] + i, begins: run.begins });
         });
       });
       const best = runs.map((run) => run.columns[`optimum_${quantity}`]);
       if (best[0] && same(best)) {
-        series.push({ ...best[0][0], shape: "step", role: "optimum", subject: 0 });
+        series.push({ ...best[0][0], shape: "step", role: "optimum", subject: 0, begins: runs[0].begins });
         roles.add("optimum");
       }
       const [only] = runs;
       if (runs.length === 1 && only.columns[quantity]?.length > MANY) {
-        series.push({ ...average(only.columns[quantity]), shape, role: "mean", subject: 0 });
+        series.push({ ...average(only.columns[quantity]), shape, role: "mean", subject: 0, begins: only.begins });
         roles.add("mean");
       }
       for (const name of dashed) {

@@ -48,9 +48,9 @@ globalThis.ccperf ??= {};
     return count ? sum / count : NaN;
   };
 
-  // The congestion state of each flow until `end`, in s, of a table of changes: x are the ends of its
-  // times in a state, y which state that was. A connection begins Open.
-  ccperf.states = (changes, flows, end) => {
+  // The congestion state of each flow from its start until `end`, in s, of a table of changes: x are the
+  // ends of its times in a state, y which state that was. A connection begins Open.
+  ccperf.states = ({ changes, flows: { start_ns } }, flows, end) => {
     const found = new Map(flows.map((flow) => [flow, { x: [], y: [0] }]));
     for (let row = 0; row < changes.name.length; row++) {
       if (changes.name[row] !== "cong_state") continue;
@@ -58,7 +58,9 @@ globalThis.ccperf ??= {};
       steps?.x.push(Number(changes.time_ns[row]) / 1e9);
       steps?.y.push(changes.value[row]);
     }
-    return flows.map((flow) => ({ x: [...found.get(flow).x, end], y: found.get(flow).y }));
+    return flows.map((flow) => ({
+      x: [...found.get(flow).x, end], y: found.get(flow).y, begins: Number(start_ns[flow]) / 1e9,
+    }));
   };
 
   ccperf.quantities = (tables, about) => {
@@ -169,7 +171,7 @@ globalThis.ccperf ??= {};
     return {
       id: about.id, name: about.name, seed: about.seed, columns, samples,
       answers: ccperf.layout.answers.map(([name]) => answers[name]),
-      ...(tables.changes ? { states: ccperf.states(tables.changes, flows.subjects, flows.x.at(-1) ?? 0) } : {}),
+      ...(tables.changes ? { states: ccperf.states(tables, flows.subjects, flows.x.at(-1) ?? 0) } : {}),
       flows: flows.subjects.map((flow) => ({
         name: tables.flows.name[flow], algorithm: about.flows[flow]?.algorithm ?? "",
       })),
@@ -179,7 +181,7 @@ globalThis.ccperf ??= {};
         throughput: samples.throughput.map(({ y }) => mean(y)),
         srtt: samples.srtt.map(({ y }) => mean(y)),
       },
-      end: flows.x.at(-1) ?? 0,
+      begins: (flows.times[0] ?? 0) / 1e9, end: flows.x.at(-1) ?? 0,
     };
   };
 }

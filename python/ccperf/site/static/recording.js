@@ -82,7 +82,7 @@ globalThis.ccperf ??= {};
         const run = ccperf.page.runs.get(own);
         const names = [...tables.flows.name];
         const shown = run.flows.map(({ name }) => names.indexOf(name));
-        ccperf.page.show({ ...run, states: ccperf.states(tables.changes, shown, run.end) });
+        ccperf.page.show({ ...run, states: ccperf.states(tables, shown, run.end) });
         document.getElementById("figure-window")?.scrollIntoView({ block: "nearest" });
       }
       states.setAttribute("aria-pressed", String(!is_shown));
