@@ -412,6 +412,12 @@ def test_several_databases(ccperf: Any) -> None:
     assert "the beginning of several runs" in ccperf("compare", twice, runs[0], *db).err
 
 
+def test_help_shows_patterns_and_defaults_as_they_are_typed(ccperf: Any) -> None:
+    out = ccperf("verify", "--help").out
+    assert "loss/*,drop/*" in out
+    assert "0: one per core. [default: 0]" in " ".join(out.split())
+
+
 def test_every_command_has_help(ccperf: Any) -> None:
     out = ccperf("--help").out
     for name, text in COMMANDS.items():

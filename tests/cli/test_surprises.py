@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -58,6 +59,27 @@ def test_a_full_disk_behind_stdout(words: list[str]) -> None:
         )
     assert done.returncode == 1
     assert done.stderr == "error: No space left on device\n"
+
+
+def test_a_full_disk_leaves_nothing_of_a_new_algorithm(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = Path.write_text
+
+    def fills(path: Path, text: str) -> int:
+        if "test_" in path.name:
+            write(path, text[:10])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, text)
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_text", fills)
+        assert invoke(["new", "cc", "Mine"]) == 1
+    assert capsys.readouterr().err == (
+        "error: test_mine.py: cannot be written: No space left on device\n"
+    )
+    assert os.listdir() == []
+    assert invoke(["new", "cc", "Mine"]) == 0
 
 
 @pytest.mark.parametrize("words", [[*AQM, "--json"], ["exec", "--json", "--", LINE]])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ccperf import site
-from ccperf.errors import UsageError
+from ccperf.errors import RunError, UsageError
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.result import Result
@@ -19,7 +21,6 @@ from ccperf.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from ccperf.present.figures import Figure
 
@@ -310,6 +311,17 @@ def test_a_folder_whose_note_a_killed_build_did_not_finish_gets_it(
 def test_a_file_in_the_place_of_the_folder_is_refused(small: Path, tmp_path: Path) -> None:
     (tmp_path / "site").write_text("a file")
     with pytest.raises(UsageError, match="cannot be written"):
+        site.build([small], tmp_path / "site")
+
+
+def test_a_disk_that_is_full_is_no_wrong_usage(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(RunError, match="site: cannot be written: No space left"):
         site.build([small], tmp_path / "site")
 
 

@@ -276,6 +276,17 @@ def test_a_closed_store_says_so_and_is_not_called_damaged(path: Path, mode: str)
             use()
 
 
+def test_a_store_that_is_open_to_read_is_not_changed(path: Path) -> None:
+    with Store(path, mode="a") as store:
+        store.add(result())
+    with Store(path) as store:
+        (run,) = store.ids()
+        for change in (lambda: store.delete(run), lambda: store.add(result(seed=2))):
+            with pytest.raises(StoreError, match=r'is open to read only; `Store\(".*", "a"\)`'):
+                change()
+        assert store.ids() == [run]
+
+
 def test_a_store_in_another_thread_is_not_called_damaged(path: Path) -> None:
     with Store(path, mode="a") as store, ThreadPoolExecutor(1) as other:
         store.add(result())

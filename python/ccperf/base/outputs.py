@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccperf.errors import UsageError
+from ccperf.errors import CcperfError, RunError, UsageError
 
 if TYPE_CHECKING:
     from ccperf.runs.result import Result
@@ -159,6 +160,15 @@ def may_write_packets(
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise UsageError(option, f"`{path}` is no file in a folder that is there; name another")
     may_write(path, packets(path), option, others)
+
+
+def unwritable(path: object, error: OSError) -> CcperfError:
+    """What to raise where a file or folder cannot be written: another name helps, but for a disk
+    that is full."""
+    message = f"cannot be written: {error.strerror or error}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return RunError(f"{path}: {message}")
+    return UsageError(str(path), message)
 
 
 @contextmanager

@@ -6,10 +6,12 @@ import keyword
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 from ccperf import data
+from ccperf.base.outputs import unwritable, whole
 from ccperf.cli.options import Json, writable_folder
 from ccperf.cli.output import note, print_json, say
 from ccperf.cli.parameter import Parameter
@@ -95,10 +97,7 @@ def command(
     for path in (folder / file for file in texts):
         if path.exists():
             raise UsageError("name", f"`{path}` is there already; choose another name")
-    for file, text in texts.items():
-        path = folder / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_filled(text, words))
+    _write({folder / file: _filled(text, words) for file, text in texts.items()})
     files = [str(folder / file) for file in texts]
     place = f"./{folder / own}" if not folder.is_absolute() else str(folder / own)
     commands = [
@@ -113,6 +112,22 @@ def command(
         return
     say("\n".join(files))
     note("next:\n  " + "\n  ".join(commands))
+
+
+def _write(texts: Mapping[Path, str]) -> None:
+    """Write all the files, or none: a part of them would be in the way of the same command."""
+    written: list[Path] = []
+    path = Path()
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with whole(path) as draft:
+                draft.write_text(text)
+            written.append(path)
+    except OSError as error:
+        for each in written:
+            each.unlink()
+        raise unwritable(path, error) from error
 
 
 def _names(name: str, language: str) -> tuple[str, str]:

@@ -41,7 +41,7 @@ class Selection:
     full: Annotated[bool, Parameter(help="ns3: the whole matrix.")] = False
     pattern: Annotated[
         str,
-        Parameter(help="ns3: the cases of these names, e.g. loss/*,drop/*; linux: experiments."),
+        Parameter(help="ns3: the cases of these names, e.g. `loss/*,drop/*`; linux: experiments."),
     ] = ""
     fuzz: Annotated[
         int,

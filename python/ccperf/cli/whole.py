@@ -23,7 +23,7 @@ from ccperf.cli.parameter import Parameter
 
 def _default(value: object) -> str | None:
     """What help says of a default: nothing, where that is nothing."""
-    return None if value in ("", False, None) else str(value)
+    return None if value is False or value in ("", None) else str(value)
 
 
 app = cyclopts.App(

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from ccperf.base.outputs import whole
+from ccperf.base.outputs import unwritable, whole
 from ccperf.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -162,6 +162,4 @@ def _errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(
-            str(error.filename or path), f"cannot be written: {error.strerror or error}"
-        ) from error
+        raise unwritable(error.filename or path, error) from error

@@ -10,7 +10,7 @@ import arro3.core as arrow
 from arro3.io import write_csv, write_parquet
 
 from ccperf.algorithms import roles
-from ccperf.base.outputs import may_write, table, whole
+from ccperf.base.outputs import may_write, table, unwritable, whole
 from ccperf.errors import RunError, UsageError, unknown
 from ccperf.runs.metrics import METRICS
 from ccperf.runs.recording import TABLES
@@ -88,7 +88,7 @@ def export(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(str(folder), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(folder, error) from error
     written: list[Path] = []
     left_out: set[str] = set()
     of_metrics: list[tuple[Any, ...]] = []

@@ -112,7 +112,8 @@ class Store:
     def add(self, run: Result | PackedRun) -> None:
         """Add a run, or its point if the run itself is there already.
 
-        Raises `StoreWriteError` if it cannot be stored; then nothing of it is.
+        Raises `StoreWriteError` if it cannot be stored, and `StoreError` if the file is open to
+        read only; then nothing of it is.
         """
         packed = pack(run) if isinstance(run, Result) else run
         with self._transaction():
@@ -422,19 +423,23 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        db = self._db
+        if self.mode == "r":
+            message = f'is open to read only; `Store("{self.path}", "a")` may change it'
+            raise StoreError(str(self.path), message)
         try:
-            self._db.execute("BEGIN IMMEDIATE")
+            db.execute("BEGIN IMMEDIATE")
             yield
-            self._db.execute("COMMIT")
+            db.execute("COMMIT")
         except sqlite3.Error as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+            if db.in_transaction:
+                db.execute("ROLLBACK")
             raise StoreWriteError(
                 f"{self.path}: {trouble(error)}; what is stored is whole"
             ) from error
         except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+            if db.in_transaction:
+                db.execute("ROLLBACK")
             raise
 
     @contextmanager
