@@ -89,7 +89,7 @@ def test_one_s_own_discipline_gets_the_thresholds_that_it_asks_for(tmp_path: Pat
     [
         ("RED-tial", "RED-tail"),
         ("no-such", "RED-tail"),
-        ("TcpCubic", "`TcpCubic` is a congestion control, no queue discipline"),
+        ("TcpCubic", "`TcpCubic` is a congestion control, no queue discipline; `cc` takes it"),
     ],
 )
 def test_an_unknown_scheme_is_refused(name: str, says: str) -> None:

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.usefixtures("own_folder")
         (["run", "nested.toml"], "nested.toml: is nested too deeply"),
         ([*AQM, "--cc", "./mine.py"], "add the class in it: ./mine.py:ClassName"),
         ([*AQM, "--cc", "./mine.c"], "build a shared library"),
+        ([*AQM, "--cc", "dcqcn"], "; `transport` takes it in experiments as pfc_incast"),
         (["runs"], "there is no benchmark_*.db or ccperf.db here"),
         (["show", "latest"], "there is no benchmark_*.db or ccperf.db here"),
     ],

@@ -220,6 +220,16 @@ def test_shape_of_a_link(fields: dict[str, Any], expected: str) -> None:
     ("fields", "expected"),
     [
         ({"cc": "TcpCubik"}, "flows[0].cc.type: `TcpCubik` is not a congestion control algorithm"),
+        (
+            {"cc": "dcqcn"},
+            "flows[0].cc.type: `dcqcn` is a rate control of RoCE, no congestion control algorithm; "
+            'a flow with transport = "ROCE" takes it',
+        ),
+        (
+            {"cc": "codel"},
+            "flows[0].cc.type: `codel` is a queue discipline, no congestion control algorithm; "
+            "`qdisc` of a link takes it",
+        ),
         # It is not missing as well.
         ({"cc": 3}, "flows[0].cc: is 3; write its name, or a table with `type`"),
         ({"application": "Gredy"}, "flows[0].application.type: unknown application `Gredy`"),

@@ -66,6 +66,35 @@ impl Registry {
         }
     }
 
+    /// Where a scenario names what is in it.
+    fn place(self) -> &'static str {
+        match self {
+            Registry::CongestionControl => "`cc` of a flow over TCP takes it",
+            Registry::Qdisc => "`qdisc` of a link takes it",
+            Registry::Recovery => "`recovery` of a flow takes it",
+            Registry::Routing => "`routing` takes it",
+            Registry::RateControl => "a flow with transport = \"ROCE\" takes it",
+            Registry::Trimming => "a flow with transport = \"TRIMMING\" takes it",
+        }
+    }
+
+    /// The other table that has an algorithm of this name.
+    fn other(self, plain: &str) -> Option<Registry> {
+        const ALL: [Registry; 6] = [
+            Registry::CongestionControl,
+            Registry::Qdisc,
+            Registry::Recovery,
+            Registry::Routing,
+            Registry::RateControl,
+            Registry::Trimming,
+        ];
+        let is = |name: &&str| name.eq_ignore_ascii_case(plain);
+        ALL.into_iter().find(|&table| {
+            table != self
+                && table.specs().iter().any(|spec| is(&spec.ns3) || spec.linux.iter().any(&is))
+        })
+    }
+
     /// The algorithm called `word` by ns-3 (with or without `ns3::`) or by Linux, in any case.
     ///
     /// # Errors
@@ -105,6 +134,10 @@ impl Registry {
                 "`{word}` is a discipline of Linux's kernel; write {linux}{rest}, which the \
                  backend linux runs"
             ));
+        }
+        if let Some(other) = self.other(plain) {
+            let (is, wanted, place) = (other.noun(), self.noun(), other.place());
+            return Err(format!("`{word}` is a {is}, no {wanted}; {place}"));
         }
         let names = specs.iter().flat_map(|spec| known_as(spec).map(|name| (name, spec.ns3)));
         let hint = match nearest(plain, names) {

@@ -38,6 +38,16 @@ WORDS: Mapping[Kind, str] = {
     "trimming": "transport over switches that trim",
 }
 
+#: Where those of a kind go that are named in another's place.
+_PLACES: Mapping[Kind, str] = {
+    "cc": "`cc` takes it",
+    "qdisc": "`qdisc` takes it",
+    "recovery": "`recovery` takes it",
+    "routing": "`routing` takes it",
+    "rate_control": "`transport` takes it in experiments as pfc_incast, and `cc` of ROCE flows",
+    "trimming": "`transport` takes it in experiments as permutation, and `cc` of TRIMMING flows",
+}
+
 
 @cache
 def tables() -> Mapping[str, Any]:
@@ -177,7 +187,8 @@ def _resolve(kind: Kind, name: str) -> str:
         return _native.resolve(kind, name)
     except ValueError:
         if (other := kind_of(name)) and other != kind:
-            raise ValueError(f"`{name}` is a {WORDS[other]}, no {WORDS[kind]}") from None
+            message = f"`{name}` is a {WORDS[other]}, no {WORDS[kind]}; {_PLACES[other]}"
+            raise ValueError(message) from None
         raise
 
 

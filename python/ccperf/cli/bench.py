@@ -143,7 +143,10 @@ def command(
     try:
         algorithms = under_test(next(iter(there.values())), names, "names")
     except UsageError as error:
-        raise UsageError(error.field, error.message + _elsewhere(names)) from None
+        # What takes it elsewhere are options that this command does not have.
+        hint = _elsewhere(names)
+        message = error.message.partition("; ")[0] + hint if hint else error.message
+        raise UsageError(error.field, message) from None
     numbers = seeds(seed, "--seed") if seed else None
     jobs = {
         name: [
