@@ -117,6 +117,8 @@ def test_they_are_what_python_makes_of_the_same(tmp_path: Path) -> None:
         (slow("share = 0.5"), "leaf_spine.slow: lacks `rate`"),
         (slow('share = "a", rate = "1Gbps"'), "slow.share: is 'a'; write a number"),
         (slow('share = 1, rat = "1Gbps"'), "leaf_spine.slow.rat: unknown field `rat`"),
+        (slow('share = 2, rate = "1Gbps"'), "mine.toml:8: leaf_spine.slow.share: 2 is not a share"),
+        (LEAF_SPINE.replace("leaves = 2", "leaves = 0"), "leaf_spine.leaves: 0 makes no network"),
         (PARKING_LOT.replace("hops = 3", ""), "parking_lot: lacks `hops`"),
         (PARKING_LOT.replace("3\n", '"3"\n'), "parking_lot.hops: is '3'; write a whole number"),
         (PARKING_LOT.replace('"30ms"', "30"), "rtt: `30` has no unit"),
@@ -205,6 +207,27 @@ def test_the_limit_of_a_discipline_may_stand_in_place_of_the_queues(tmp_path: Pa
         bottleneck('qdisc = "codel"')
     with pytest.raises(ScenarioError, match="qlen: `20p`, and codel has a limit, too, MaxSize=7p"):
         bottleneck('qlen = "20p"\nqdisc = "codel"\nqdisc_attributes = { limit = "7p" }')
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (slow('share = 0.5, rate = "1Gbs"'), "leaf_spine.slow.rate"),
+        (
+            slow('share = 0.5, rate = "1Gbps" }\nfabric_link_of = { delay = "9"'),
+            "leaf_spine.fabric_link_of.delay",
+        ),
+        (STAR.replace("= 9", '= 3\ndelays = ["1us", "x", "2us"]'), "star.delays[1]"),
+    ],
+)
+def test_a_mistake_in_links_is_told_at_the_setting_that_has_it(
+    tmp_path: Path, text: str, path: str
+) -> None:
+    with pytest.raises(ScenarioError) as error:
+        read(tmp_path, text)
+    said = {each.path for each in error.value.problems if "links[" in each.path or "." in each.path}
+    assert path in said
+    assert not any(each.startswith("links[") for each in said)
 
 
 def test_a_mistake_in_a_port_is_told_once(tmp_path: Path) -> None:

@@ -158,11 +158,12 @@ class Fabric:
             path, alike = problem.path, ""
             part: Mapping[str, Any] = {}
             if of := _OF_LINK.fullmatch(path):
-                link = self.links[int(of["link"])]
+                number, rest = int(of["link"]), of["rest"]
+                link = self.links[number]
                 part = link[of["way"]] if of["way"] else link
-                setting = next((name for name, it in given.items() if _made(it, part)), "")
-                path = f"{setting}.{of['rest']}" if setting else path
-                alike = "" if setting else of["rest"]
+                said = (_where(name, it, part, rest, number) for name, it in given.items())
+                setting = next(filter(None, said), "")
+                path, alike = setting or path, "" if setting else rest
             key = (alike or path, str(part) if alike else "", problem.message)
             found.setdefault(key, []).append(problem._replace(path=path))
         return [
@@ -177,11 +178,15 @@ class Fabric:
 _OF_LINK = re.compile(r"links\[(?P<link>\d+)\]\.(?:(?P<way>forward|reverse)\.)?(?P<rest>.+)")
 
 
-def _made(setting: object, part: Mapping[str, Any]) -> bool:
-    """Whether a part of a link is what a setting says."""
+def _where(name: str, setting: object, part: Mapping[str, Any], field: str, number: int) -> str:
+    """The path in a setting that says what a field of a part of a link is; empty if none does."""
     if isinstance(setting, SwitchPort):
-        return part == setting.direction()
-    return isinstance(setting, FabricLink) and setting == (part.get("rate"), part.get("delay"))
+        return f"{name}.{field}" if part == setting.direction() else ""
+    if isinstance(setting, list):  # the delays of a star's links
+        is_own = field == "delay" and setting[number : number + 1] == [part.get(field)]
+        return f"{name}[{number}]" if is_own else ""
+    said = getattr(setting, field, None) if field in FabricLink._fields else None
+    return f"{name}.{field}" if said is not None and said == part.get(field) else ""
 
 
 def _letters(name: str) -> str:

@@ -87,7 +87,12 @@ def _built(name: str, data: Mapping[str, Any], folder: Path) -> Scenario:
     if not isinstance(settings, Mapping):
         raise UsageError("", f"must be a table: [{name}]")
     if name in _FABRICS:
-        fabric: Fabric = _made(_FABRICS[name], settings, f"setting of a {name}")
+        try:
+            fabric: Fabric = _made(_FABRICS[name], settings, f"setting of a {name}")
+        except ScenarioError as error:
+            raise ScenarioError(
+                each._replace(path=f"{name}.{each.path}") for each in error.problems
+            ) from None
         parts = _parts(_FABRICS[name], settings)
         return fabric.checked(others, folder, {f"{name}.{key}": it for key, it in parts.items()})
     network, own = _WHOLE[name]
@@ -122,10 +127,12 @@ def _made(cls: Callable[..., Any], given: Mapping[str, Any], what: str, within: 
 
 
 def _parts(cls: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, object]:
-    """The settings that have fields of their own."""
+    """The settings that have fields of their own, or an entry for each link."""
     hints = get_type_hints(cls)
     return {
-        key: _value(key, it, hints[key]) for key, it in given.items() if isinstance(it, Mapping)
+        key: _value(key, it, hints[key])
+        for key, it in given.items()
+        if isinstance(it, Mapping | list)
     }
 
 
