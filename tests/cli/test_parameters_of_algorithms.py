@@ -16,6 +16,7 @@ from ccperf.cli.app import invoke
 from ccperf.errors import ScenarioError
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import written
+from ccperf.experiments.topologies.shorthand import dumbbell
 
 Captured = pytest.CaptureFixture[str]
 
@@ -203,6 +204,30 @@ def test_user_code_gets_them_as_keyword_arguments() -> None:
     name = registry.resolve("cc", "./mine.py:Mine:gain=0.3")
     assert names.label(name) == "mine.py:Mine(gain=0.3)"
     assert names.short(name) == "Mine"
+
+
+def test_one_value_of_a_parameter_of_one_s_own_is_one_algorithm(capsys: Captured) -> None:
+    assert invoke(["new", "cc", "Mine"]) == 0
+    made = ["run", "aqm", "--k", "1", "--qdisc", "fifo", "--stop-time", "60ms", "--cc"]
+    assert invoke([*made, "./mine.py:Mine:beta=.7"]) == 0
+    for same in ("0.70", "0.7", "7e-1", "+0.7"):
+        capsys.readouterr()
+        assert invoke([*made, f"./mine.py:Mine:beta={same}"]) == 0
+        said = capsys.readouterr()
+        assert "aut=mine.py:Mine(beta=0.7)" in said.out
+        assert "0 runs made, 1 in" in said.err
+    assert invoke([*made, "./mine.py:Mine:beta=1/1.0", "-n"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2  # a whole number may mean another thing
+    for one in (".70", 0.7):
+        cc = {"type": "./mine.py:Mine", "attributes": {"beta": one}}
+        scenario = dumbbell(rate="16Mbps", rtts=["15ms"], qlen="20p", cc=[cc], stop_time="1s")
+        assert scenario.flows[0].cc is not None
+        assert scenario.flows[0].cc.attributes == {"beta": "0.7"}
+
+
+@pytest.mark.parametrize("text", ["7", "007", "1.2.3", "0.5ms", "1e999", "nan", "e5", ".", "1_0.5"])
+def test_what_is_no_decimal_fraction_stays_as_it_is(text: str) -> None:
+    assert expression.number(text) == text
 
 
 def test_a_page_of_a_built_in_algorithm_with_parameters_says_how_it_was_validated() -> None:

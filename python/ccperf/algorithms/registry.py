@@ -217,8 +217,10 @@ def _attributes(kind: Kind, name: str, given: tuple[tuple[str, str], ...]) -> Ma
     from ccperf.algorithms.user_code import names
     from ccperf.errors import ScenarioError
 
-    if not given or names.is_user_code(name):
-        return dict(sorted(given))
+    if not given:
+        return {}
+    if names.is_user_code(name):
+        return {word: expression.number(value) for word, value in sorted(given)}
     if kind == "recovery":
         raise ValueError(f"{name} has no parameters")
     own = {"type": name, "attributes": dict(given)}

@@ -11,6 +11,7 @@ begins with a letter is a parameter there, what follows is its value, and one wi
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from itertools import product
@@ -18,6 +19,7 @@ from itertools import product
 _BRACKETS = re.compile(r"(?P<name>[^()]*[^()\s])\s*\((?P<inside>.*)\)", re.DOTALL)
 _COLONS = re.compile(r"(?P<name>.+?)(?P<pairs>(?::[A-Za-z_]\w*=[^:]*)+)")
 _WORDS = re.compile(r"(?P<name>linux:\w+)\s+(?P<words>[A-Za-z].*\S)\s*", re.DOTALL)
+_DECIMAL = re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d{1,3})?", re.ASCII)
 _PAIR = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*(.*\S)\s*", re.DOTALL)
 
 
@@ -71,6 +73,18 @@ def write(name: str, attributes: Mapping[str, str]) -> str:
     """What :func:`parse` reads, with brackets."""
     inside = ",".join(f"{attribute}={value}" for attribute, value in attributes.items())
     return f"{name}({inside})" if inside else name
+
+
+def number(value: str) -> str:
+    """A decimal fraction as Python writes it: ``.7`` and ``0.70`` are ``0.7``; others as they are.
+
+    One value has one text, and so an algorithm of a user's one name. What a parameter means only its
+    owner knows: a whole number stays one.
+    """
+    if not _DECIMAL.fullmatch(value):
+        return value
+    found = float(value)
+    return repr(found) if math.isfinite(found) else value
 
 
 def cut(text: str) -> tuple[str, str]:

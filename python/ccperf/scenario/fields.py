@@ -129,4 +129,13 @@ class Algorithm(Model):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, value: object) -> object:
-        return _with_parameters(value)
+        value = _with_parameters(value)
+        if not isinstance(value, dict) or not isinstance(given := value.get("attributes"), dict):
+            return value
+        # What is stored stays what it is called there.
+        if names.are_stored() or not names.is_user_code(str(value.get("type"))):
+            return value
+        one = {
+            name: expression.number(it) if isinstance(it, str) else it for name, it in given.items()
+        }
+        return {**value, "attributes": one}
