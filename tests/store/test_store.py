@@ -145,6 +145,9 @@ def test_runs_are_filtered(path: Path) -> None:
         assert [run.seed for run in store.runs(experiment="aqm", seed=2)] == [2]
         assert len(store.runs(parameters={"k": "2"})) == 2
         assert store.runs(parameters={"k": "3"}) == []
+        for same in (2, 2.0):
+            assert len(store.runs(parameters={"k": same})) == 2
+        assert store.runs(parameters={"k": 3}) == []
         assert len(store.runs(cc="TcpNewReno", backend="scripted")) == 3
         # By Linux's name as by ns-3's.
         assert len(store.runs(cc="newreno")) == 3

@@ -201,8 +201,8 @@ class Store:
         """Return the runs that fit all the filters given, in the order in which they finished.
 
         `cc` is any flow's congestion control, `under_test` and `against` are those in these roles,
-        by ns-3's name or Linux's; `parameters` may be some of the point's.  A run that serves
-        several points has a row for each.
+        by ns-3's name or Linux's; `parameters` may be some of the point's, `k=1` as a number or a
+        text.  A run that serves several points has a row for each.
         """
         cc, against = (name and _stored("cc", name) for name in (cc, against))
         under_test = under_test and _stored("routing", _stored("qdisc", _stored("cc", under_test)))
@@ -228,8 +228,13 @@ class Store:
                 """,
                 (run_id, experiment, cc, backend, seed, under_test, against),
             )
-            wanted = (parameters or {}).items()
-            return [run for row in rows if wanted <= (run := run_row(row)).parameters.items()]
+            wanted = {name: _texts(value) for name, value in (parameters or {}).items()}
+            found = map(run_row, rows)
+            return [
+                run
+                for run in found
+                if all(run.parameters.get(name) in texts for name, texts in wanted.items())
+            ]
 
     def metrics(self, run_id: str) -> MetricTables:
         """Return a run's metric tables; KeyError if there is no such run."""
@@ -551,6 +556,12 @@ def _scenario(stored: dict[str, Any]) -> Scenario:
 
     with as_stored():
         return Scenario.model_validate(stored)
+
+
+def _texts(value: object) -> set[str]:
+    """Return what a value of a parameter may be called in the file, where all are texts."""
+    text = f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value)
+    return {text, *(_stored(kind, text) for kind in ("cc", "qdisc", "routing"))}
 
 
 def _stored(kind: registry.Kind, name: str) -> str:
