@@ -171,8 +171,8 @@ present.exporters      : _native algorithms.roles base.outputs errors runs.backe
 store                  : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.outputs base.wording errors runs.consistency runs.metrics
                          runs.parquet runs.recording runs.result scenario scenario.canonical
-experiments.what_if    : _native base.expression errors experiments.grid experiments.topologies
-                         scenario
+experiments.what_if    : _native algorithms.user_code base.expression errors experiments.grid
+                         experiments.topologies scenario
 campaign               : _native algorithms.roles algorithms.user_code base.consoles
                          base.interruption base.wording errors present.notebook runs.backends
                          runs.metrics runs.result runs.sources scenario scenario.canonical

@@ -82,3 +82,19 @@ def test_a_setting_that_cannot_be_ends_before_anything_runs(
     assert invoke(words) == 2
     assert says in capsys.readouterr().err
     assert list(Path().iterdir()) == []
+
+
+def test_an_algorithm_of_one_s_own_is_called_by_its_label(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert invoke(["new", "cc", "Mine"]) == 0
+    other = f"cc={Path('mine.py').absolute()}:Mine+cubic,stop_time=100ms"
+    assert invoke(["run", "dumbbell", "--what-if", other]) == 0
+    said = capsys.readouterr()
+    assert ", what if cc=mine.py:Mine+cubic,stop_time=100ms" in said.out
+    assert other in said.err  # the command names the file
+    with Store(Path("ccperf.db"), "r") as store:
+        assert str(Path.cwd()) not in json.dumps(store.scenario(*store.ids()))
+    for setting in ("cc", "qdisc"):
+        assert invoke(["run", "dumbbell", "--what-if", f"{setting}=./gone.py:Mine"]) == 2
+        assert f"--what-if: {setting}: `" in capsys.readouterr().err

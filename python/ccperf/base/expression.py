@@ -78,8 +78,8 @@ def write(name: str, attributes: Mapping[str, str]) -> str:
 def number(value: str) -> str:
     """A decimal fraction as Python writes it: ``.7`` and ``0.70`` are ``0.7``; others as they are.
 
-    One value has one text, and so an algorithm of a user's one name. What a parameter means only its
-    owner knows: a whole number stays one.
+    One value has one text, and so an algorithm of a user's one name. What a parameter means only
+    its owner knows: a whole number stays one.
     """
     if not _DECIMAL.fullmatch(value):
         return value

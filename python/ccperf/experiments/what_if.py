@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.algorithms.user_code import names
 from ccperf.base import expression
 from ccperf.errors import Problem, ScenarioError, UsageError, unknown
 from ccperf.experiments.grid import split
@@ -62,6 +63,13 @@ def parse(text: str, field: str = "--what-if") -> dict[str, Any]:
         settings[name] = int(settings[name])
     if "cc" in settings:
         settings["cc"] = settings["cc"].split("+")
+    for name in settings.keys() & {"cc", "qdisc"}:
+        given = settings[name] if name == "cc" else [settings[name]]
+        try:
+            for own in filter(names.is_user_code, given):
+                names.checked(own)
+        except ValueError as error:
+            raise UsageError(field, f"{name}: {error}") from None
     return settings
 
 
@@ -70,6 +78,12 @@ def text(settings: Mapping[str, Any]) -> str:
     return ",".join(
         f"{name}={'+'.join(value) if name == 'cc' else value}" for name, value in settings.items()
     )
+
+
+def _labelled(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with users' algorithms by their labels, which mean the same on any machine."""
+    found = names.labelled(settings)
+    return {**found, "cc": [*map(names.label, found["cc"])]} if "cc" in found else found
 
 
 def of(scenario: Scenario) -> dict[str, Any]:
@@ -93,7 +107,8 @@ def what_if(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
             for each in error.problems
         )
         raise ScenarioError(named) from None
-    label = ", ".join(filter(None, [scenario.label, f"what if {text(settings)}"]))
+    said = text(_labelled(settings))
+    label = ", ".join(filter(None, [scenario.label, f"what if {said}"]))
     return Scenario.model_validate({**changed, "label": label})
 
 
