@@ -104,7 +104,7 @@ base.startup           :
 base.lazy              :
 base.libraries         : errors
 data                   :
-experiments.grid       : base.expression errors
+experiments.grid       : algorithms.user_code base.expression errors
 scenario.readable      : errors
 scenario.toml          : errors scenario.readable
 scenario.differences   :

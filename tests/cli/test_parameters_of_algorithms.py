@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ccperf.algorithms import registry
 from ccperf.algorithms.user_code import names
 from ccperf.base import expression
 from ccperf.cli.app import invoke
-from ccperf.errors import ScenarioError
+from ccperf.errors import ScenarioError, UsageError
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import written
 from ccperf.experiments.topologies.shorthand import dumbbell
@@ -228,6 +229,39 @@ def test_one_value_of_a_parameter_of_one_s_own_is_one_algorithm(capsys: Captured
 @pytest.mark.parametrize("text", ["7", "007", "1.2.3", "0.5ms", "1e999", "nan", "e5", ".", "1_0.5"])
 def test_what_is_no_decimal_fraction_stays_as_it_is(text: str) -> None:
     assert expression.number(text) == text
+
+
+def test_a_comma_in_the_path_of_a_file_that_is_there_separates_nothing(capsys: Captured) -> None:
+    folder = Path("Doe, Ann")
+    folder.mkdir()
+    assert invoke(["new", "cc", "Mine", "-o", str(folder)]) == 0
+    made = ["run", "aqm", "--k", "1", "--qdisc", "fifo", "--stop-time", "60ms", "--cc"]
+    capsys.readouterr()
+    assert invoke([*made, "./Doe, Ann/mine.py:Mine:beta=0.5/0.6, cubic", "-n"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    whole = folder.absolute() / "mine.py:Mine"
+    assert [shlex.split(line)[4] for line in lines] == [
+        f"{whole}(beta=0.5)",
+        f"{whole}(beta=0.6)",
+        "TcpCubic",
+    ]
+    assert invoke(shlex.split(lines[0])[1:]) == 0  # what is printed runs
+    assert names.entries("./a.py:A,./b.py:B,cubic(Beta=0.5)") == [
+        "./a.py:A",
+        "./b.py:B",
+        "cubic(Beta=0.5)",
+    ]
+
+
+def test_a_file_whose_name_has_a_comma_is_refused(capsys: Captured) -> None:
+    assert invoke(["new", "cc", "Mine"]) == 0
+    Path("mine.py").rename("mi,ne.py")
+    says = "`mi,ne.py:Mine`: commas separate algorithms; rename mi,ne.py without one"
+    capsys.readouterr()
+    assert invoke(["run", "aqm", "--cc", "./mi,ne.py:Mine"]) == 2
+    assert f"--cc: {says}" in capsys.readouterr().err
+    with pytest.raises(UsageError, match=says):
+        ccperf.run("aqm", cc="./mi,ne.py:Mine", stop_time="60ms")
 
 
 def test_a_page_of_a_built_in_algorithm_with_parameters_says_how_it_was_validated() -> None:

@@ -107,6 +107,11 @@ def each(text: str) -> list[str]:
 
 def split(text: str) -> list[str]:
     """The entries of a comma list, bare; commas inside brackets separate nothing."""
+    return [entry.strip() for entry in pieces(text)]
+
+
+def pieces(text: str) -> list[str]:
+    """The same with the spaces around them: joined by commas they are the text."""
     entries, depth = [""], 0
     for character in text:
         depth += (character in "([") - (character in ")]")
@@ -114,4 +119,4 @@ def split(text: str) -> list[str]:
             entries.append("")
         else:
             entries[-1] += character
-    return [entry.strip() for entry in entries]
+    return entries

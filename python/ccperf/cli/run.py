@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ccperf.algorithms.user_code.names import checked, is_declared, is_user_code
+from ccperf.algorithms.user_code.names import checked, entries, is_declared, is_user_code
 from ccperf.base import expression, interruption
 from ccperf.base.wording import counted
 from ccperf.cli.jobs import (
@@ -134,7 +134,7 @@ def command(
         _check_packets(packets, jobs, db, file, running.backend)
     if is_file:
         code = (name for job in jobs for scenario, _ in job.kinds for name in scenario.user_code)
-        words = map(expression.bare, expression.split(",".join(given.values())))
+        words = map(expression.bare, entries(",".join(given.values())))
         typed = set(_code_in(words))
         ask(file, (name for name in code if not is_declared(name) and name not in typed), trust)
     backend = running.open_backend()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ccperf import _native
 from ccperf.algorithms import registry, roles
 from ccperf.algorithms.user_code import content
-from ccperf.algorithms.user_code.names import as_stored, is_user_code, label, short
+from ccperf.algorithms.user_code.names import as_stored, entries, is_user_code, label, short
 from ccperf.base import expression
 from ccperf.errors import UsageError, suggestion, unknown
 from ccperf.evidence import cells, versions
@@ -394,4 +394,4 @@ def metrics_named(text: str, option: str) -> list[str]:
 def words(text: str) -> list[str]:
     """Return the words of a comma list; an algorithm with several values of a parameter is several
     words."""
-    return [one for word in expression.split(text) if word for one in expression.each(word)]
+    return [one for word in entries(text) if word for one in expression.each(word)]

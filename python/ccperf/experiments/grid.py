@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ccperf.algorithms.user_code import names
 from ccperf.base import expression
 from ccperf.errors import UsageError
 
@@ -49,12 +50,12 @@ def expand(field: str, text: str) -> list[str]:
 
 
 def split(field: str, text: str) -> list[str]:
-    """The entries of a comma list; commas inside brackets separate nothing.
+    """The entries of a comma list; commas inside brackets and paths separate nothing.
 
     Raises:
         UsageError: names `field`.
     """
-    entries = expression.split(text)
+    entries = names.entries(text)
     if "" in entries:
         raise UsageError(field, f"`{text}` has an empty entry; separate values by one comma")
     return entries

@@ -73,6 +73,30 @@ def are_stored() -> bool:
     return _as_stored.get()
 
 
+def entries(text: str) -> list[str]:
+    """The entries of a comma list, bare; a comma in the path of a file that is there separates
+    nothing: `./Doe, Ann/mine.py:Mine`."""
+    pieces = expression.pieces(text)
+    if not _OF_PATH.search(text, len(pieces[0])):
+        return [piece.strip() for piece in pieces]
+    found = []
+    while pieces:
+        several = range(min(len(pieces), _MOST_COMMAS + 1), 1, -1)
+        count = next((n for n in several if _has_commas(",".join(pieces[:n]).strip(), n - 1)), 1)
+        found.append(",".join(pieces[:count]).strip())
+        del pieces[:count]
+    return found
+
+
+def _has_commas(name: str, count: int) -> bool:
+    """Whether so many commas are in the path of user code, and its files are there."""
+    name = expression.bare(name)
+    place, _, _ = split(name)
+    if place.count(",") != count or not is_user_code(name) or not is_path(place):
+        return False
+    return all(Path(part).expanduser().is_file() for part in _parts(place))
+
+
 def resolve(name: str, folder: Path | None = None) -> str:
     """The name with an absolute path if it has one; relative paths are below `folder`."""
     place, colon, cls = split(name)
@@ -332,6 +356,9 @@ def files(name: str) -> list[Path]:
                 f"; a parameter of {part} needs a value: {name}=VALUE" if _is_built_in(part) else ""
             )
             raise ValueError(message + hint)
+        if is_path(part) and "," in path.name:
+            message = f"`{label(name)}`: commas separate algorithms; rename {path.name} without one"
+            raise ValueError(message)
         if not path.is_file():
             hint = f"; a parameter needs a value: {cls}=VALUE" if split(part)[1] else ""
             raise ValueError(f"`{name}`: there is no file {path}{hint}")
@@ -369,6 +396,10 @@ def is_path(place: str) -> bool:
 
 
 _FILE_SUFFIXES = {".py", ".so", ".dylib", ".dll", ".c", ".cc", ".cpp", ".cxx"}
+#: What a path has behind its first comma, if it has one.
+_OF_PATH = re.compile("|".join(map(re.escape, ("/", "\\", *sorted(_FILE_SUFFIXES)))))
+#: A path has no more commas.
+_MOST_COMMAS = 8
 _BEHIND_CPP_FILE = re.compile("|".join(rf"(?<={re.escape(suffix)}):" for suffix in CPP_SUFFIXES))
 
 
