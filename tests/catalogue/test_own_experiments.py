@@ -256,3 +256,27 @@ def test_a_limit_of_the_discipline_comes_before_that_of_the_file(tmp_path: Path)
     )
     with pytest.raises(UsageError, match=r"`10p`, and .* has a limit, too"):
         own_experiments.read(file).scenario("cubic", qdisc="codel:MaxSize=7p")
+
+
+@pytest.mark.parametrize("name", ["other", "against"])
+def test_code_is_named_from_where_it_is_written(name: str, capsys: Captured) -> None:
+    """In the file from there, on the command line from the working directory."""
+    assert invoke(["new", "cc", "Mine", "-o", "there"]) == 0
+    assert invoke(["new", "cc", "Yours"]) == 0
+    Path("there/two.toml").write_text(
+        f'stop_time = "60ms"\n[parameters]\n{name} = ["./mine.py:Mine"]\n'
+        '[dumbbell]\nrate = "16Mbps"\nqlen = "20p"\nrtts = ["15ms", "30ms"]\n'
+        f'cc = ["$cc", "${name}"]\n'
+    )
+    made = ["run", "there/two.toml", "--cc", "cubic", "--db", "a.db"]
+    assert invoke([*made, "--trust"]) == 0
+    # Whoever types it trusts it.
+    assert invoke([*made, f"--{name}", "./yours.py:Yours"]) == 0
+    assert invoke([*made, f"--{name}", "there/mine.py:Mine"]) == 0  # the run that is there
+    with Store("a.db") as store:
+        given = [run.parameters[name] for run in store.runs()]
+    assert given == ["mine.py:Mine", "yours.py:Yours"]
+    capsys.readouterr()
+    assert invoke([*made, f"--{name}", "./mine.py:Mine"]) == 2
+    gone = Path("mine.py").absolute()
+    assert f"--{name}: `{gone}:Mine`: there is no file {gone}" in capsys.readouterr().err

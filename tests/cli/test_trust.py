@@ -103,7 +103,7 @@ cc = ["$cc", "$other"]
 """
 
 
-def test_code_for_a_parameter_of_a_file_is_beside_the_file_or_said_to_be_missing(
+def test_code_that_is_typed_for_a_parameter_of_a_file_is_here_or_said_to_be_missing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("own.toml").write_text(OWN)
@@ -113,5 +113,5 @@ def test_code_for_a_parameter_of_a_file_is_beside_the_file_or_said_to_be_missing
     Path("elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")
     assert invoke(["run", "../own.toml", "--other", "./mycca.py:MyCca"]) == 2
-    assert "/mycca.py:MyCca; look at it, then add --trust" in capsys.readouterr().err
-    assert invoke(["run", "../own.toml", "--other", "./mycca.py:MyCca", "--trust"]) == 0
+    assert f"there is no file {tmp_path / 'elsewhere' / 'mycca.py'}" in capsys.readouterr().err
+    assert invoke(["run", "../own.toml", "--other", "../mycca.py:MyCca"]) == 0

@@ -13,7 +13,8 @@
     cc = "$cc"
 
 Wherever ``$rate`` stands alone as a value, the parameter's value is put. ``$cc`` (``$qdisc``,
-``$routing``) is the algorithm under test, which the command line names.
+``$routing``) is the algorithm under test, which the command line names. Files of algorithms are
+named from where this file is; those that the command line names, from the working directory.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ccperf import _native
 from ccperf.algorithms import registry
+from ccperf.algorithms.user_code import names
 from ccperf.base.outputs import experiment_name, file_name
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.experiments.catalogue.experiment import Experiment, Setup
@@ -100,7 +102,9 @@ def _read(path: Path, document: Document) -> Experiment:
     for word in used:
         if word not in (*declared, tested[0]):
             raise ScenarioError([("", f"${word}: {unknown('parameter', word, declared)}")])
-    found = tuple(_parameter(name, given, used) for name, given in declared.items())
+    found = tuple(
+        _parameter(name, given, used, document.folder) for name, given in declared.items()
+    )
     if not isinstance(body.get("stop_time"), str):
         raise ScenarioError([("stop_time", "is missing; write the length of a run, e.g. 10s")])
 
@@ -142,7 +146,11 @@ class _Declared(Parameter):
     def value(self, given: object) -> Value:
         text, first = str(given).strip(), self.grid[0]
         if isinstance(first, str):
-            return _spelt([str(value) for value in self.grid], text)
+            try:
+                own = names.checked(text) if names.is_user_code(text) else text
+            except ValueError as error:
+                raise UsageError(self.name, str(error)) from None
+            return _spelt([str(value) for value in self.grid], own)
         try:
             return type(first)(text)
         except ValueError:
@@ -160,9 +168,15 @@ def _spelt(grid: Sequence[str], text: str) -> str:
     return text
 
 
-def _parameter(name: str, given: object, used: Mapping[str, None]) -> Parameter:
+def _parameter(name: str, given: object, used: Mapping[str, None], folder: Path) -> Parameter:
     place = f"{_PARAMETERS}.{name}"
     grid = tuple(given) if isinstance(given, list) else (given,)
+    grid = tuple(
+        names.resolve(value, folder)
+        if isinstance(value, str) and names.is_user_code(value)
+        else value
+        for value in grid
+    )
     if not name.isidentifier():
         raise ScenarioError([(place, "is no name; letters, digits and `_` make one")])
     if name in _TAKEN:
