@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -142,6 +143,25 @@ def test_the_paragraph_names_what_the_run_depends_on_and_cites_what_it_used() ->
     written = set(re.findall(r"^@\w+\{(\w+),", citation.bibtex, re.MULTILINE))
     assert cited == written
     assert {"ccperf", "ns3", "bbr", "RFC8290", "RFC6937"} == written
+
+
+def test_code_of_one_s_own_is_named_by_its_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file's name says nothing of which version ran."""
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["new", "cc", "Mine"]) == 0
+    point = {"k": 1, "qdisc": "fifo", "stop_time": "60ms"}
+    (run,) = ccperf.grid("aqm", cc="./mine.py:Mine", **point, db="a.db", jobs=1)
+    (digest,) = run.provenance.user_code.values()
+    assert digest == hashlib.sha256(Path("mine.py").read_bytes()).hexdigest()
+    said = rf"The code of mine.py:Mine has the SHA-256 \texttt{{{digest[:16]}}}\ldots{{}}."
+    assert said in cite(run).paragraph
+    assert "The code of" not in cite(result()).paragraph
+    capsys.readouterr()
+    assert invoke(["show", run.id, "--db", "a.db"]) == 0
+    said = f"code mine.py:Mine@{digest[:4]}, SHA-256 {digest}\n"
+    assert said in capsys.readouterr().out
 
 
 def test_one_seed_is_one_seed() -> None:

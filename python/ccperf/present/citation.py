@@ -170,6 +170,10 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
     else:
         sentences.append(_ports(scenario, named))
     sentences.append(_seeds(sorted(seeds) or [made.seed]))
+    sentences += [
+        rf"The code of {_latex(name)} has the SHA-256 \texttt{{{digest[:16]}}}\ldots{{}}."
+        for name, digest in made.user_code.items()
+    ]
     sentences.append(
         rf"Run \texttt{{{result.id}}} of the scenario with SHA-256"
         rf" \texttt{{{made.scenario_hash[:16]}}}\ldots{{}} has all other settings."
