@@ -208,6 +208,14 @@ def test_what_has_one_value_only_is_left_out_and_said(
     assert "--sweep: mean_srtt_l4 of aqm qdisc=FifoQueueDisc" in capsys.readouterr().err
 
 
+def test_one_point_is_no_line_and_the_message_says_what_draws_it(plot: Plot) -> None:
+    chosen = ["--k", "1", "--cc", "bbr", "--seed", "1"]
+    status, _, said = plot(*chosen)
+    assert status == 2
+    assert "fewer than two values of `k` have it; --figure time_series draws the runs" in said
+    assert plot(*chosen, "--figure", "time_series")[0] == 0
+
+
 def test_what_is_chosen_and_nothing_else_is_drawn_as_its_experiment_declares(plot: Plot) -> None:
     status, names, _ = plot("--experiment", "aqm")
     assert status == 0

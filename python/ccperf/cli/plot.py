@@ -98,7 +98,13 @@ def _named_options() -> Iterator[None]:
 
 
 def command(
-    *runs: Annotated[str, Parameter(help="Ids of runs, or their beginnings.")],
+    *runs: Annotated[
+        str,
+        Parameter(
+            help="Ids of runs, or their beginnings. Runs chosen by other options, and nothing else "
+            "said: the figure of their experiment."
+        ),
+    ],
     db: Annotated[
         list[Path] | None,
         Parameter(help="Database; may be repeated. Default: those here."),
@@ -150,14 +156,18 @@ def command(
     elif chosen:
         if look.sum:
             raise UsageError("--sum", "is for figures over time, not for metrics")
-        drawn, left_out = sweeps.sweeps(
-            chosen,
-            sweep,
-            metrics_named(metric, "--metric"),
-            base,
-            narrowed=choice.named(parameters),
-            seeds=choice.seeds() or (),
-        )
+        try:
+            drawn, left_out = sweeps.sweeps(
+                chosen,
+                sweep,
+                metrics_named(metric, "--metric"),
+                base,
+                narrowed=choice.named(parameters),
+                seeds=choice.seeds() or (),
+            )
+        except UsageError as error:
+            hint = "; --figure time_series draws the runs themselves" if is_default else ""
+            raise UsageError(error.field, error.message + hint) from None
         for words in left_out:
             note(f"not drawn: {words}")
         _save(drawn, formats, output, look, json)
