@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from statistics import fmean, geometric_mean
@@ -278,20 +279,33 @@ def test_the_matrix_has_a_tab_for_each_criterion_and_is_sorted_by_choice(
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1440])
-def test_a_long_title_of_an_axis_is_not_cut(browser: Browser, folder: Path, width: int) -> None:
+@pytest.mark.parametrize(
+    "title",
+    [
+        "99th percentile completion time, small flows",
+        # One line, with letters wider than most.
+        "Factor over ECNSharpQueueDisc",
+        "Factor over MMWMQOMNWQDMWQ",
+    ],
+)
+def test_a_long_title_of_an_axis_is_not_cut(
+    browser: Browser, folder: Path, width: int, title: str
+) -> None:
     browser.size(width)
     browser.open(folder / "experiments" / "aqm.html")
     browser.wait_for("ccperf.experiment")
     cut = browser.evaluate(
-        """(() => {
+        """((title) => {
              const { figure } = ccperf.experiment.plots.get("sweep");
-             figure.panels[0].y.label = "99th percentile completion time, small flows";
+             figure.panels[0].y.label = title;
              ccperf.experiment.plots.get("sweep").update(figure);
              const svg = document.querySelector("#figure-sweep .area svg");
              const { top, left, bottom } = svg.getBoundingClientRect();
              return [...svg.querySelectorAll("text")].map((text) => text.getBoundingClientRect())
                .filter((box) => box.top < top || box.left < left - 2 || box.bottom > bottom).length;
-           })()"""
+           })("""
+        + json.dumps(title)
+        + ")"
     )
     browser.size(1280)
     assert cut == 0

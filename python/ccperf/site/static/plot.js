@@ -18,6 +18,13 @@ globalThis.ccperf ??= {};
   const STROKES = [8, 14];  // how tall ticks of events are
   const { ticks, decades, labelled, said, limits, search, titleOf, path, pieces, within } = ccperf.axes;
   const LONGEST = 1.5;      // intervals of factors are cut so far beyond all values
+  // How long a text of 12 pixels is.
+  let pen = null;
+  const lengthOf = (string, family) => {
+    pen ??= document.createElement("canvas").getContext("2d");
+    pen.font = `12px ${family}`;
+    return pen.measureText(string).width;
+  };
   // Between what a value is known to be: of factors as far down as up, by ratio.
   const interval = ({ y, half }, i, axis) => {
     const high = y[i] + (half?.[i] || 0);
@@ -285,7 +292,8 @@ globalThis.ccperf ??= {};
       }
       for (const [value, label] of box.ticks) text(label, left - 7, box.toY(value) + 4, "end");
       // A long title is as small as it has to be; a very long one has two lines.
-      const title = titleOf(panel.y), room = (height + 20) / (6.6 * title.length);
+      const title = titleOf(panel.y);
+      const room = (height + 2 * Math.min(top, 10)) / lengthOf(title, getComputedStyle(this.area).fontFamily);
       const cut = room < 0.75 ? title.lastIndexOf(" ", title.length / 2 + 4) : -1;
       const lines = cut > 0 ? [title.slice(0, cut), title.slice(cut + 1)] : [title];
       lines.forEach((line, i) => {
