@@ -17,6 +17,7 @@ from ccperf.errors import UsageError
 from ccperf.evidence import cells, sweeps
 from ccperf.evidence.by_parameter import by_parameter
 from ccperf.evidence.compare import compare
+from ccperf.evidence.values import in_order
 
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
@@ -188,3 +189,44 @@ def test_who_sends_is_compared_by_name_whatever_the_transport_brings(
     assert invoke(["compare", "--by", "transport=dcqcn,hpcc", "--db", str(db)]) == 2
     said = "--by: `transport` says who sends; name these themselves: Dcqcn, Hpcc, Ndp, TcpCubic"
     assert said in capsys.readouterr().err
+
+
+def test_which_run_ended_first_does_not_choose_the_base(db: Path) -> None:
+    found = cells.read([db])
+    for order in (found, found[::-1]):
+        assert list(by_parameter(order, "qdisc", "--by")) == [
+            "qdisc=FifoQueueDisc",
+            "qdisc=CoDelQueueDisc",
+        ]
+        assert list(by_parameter(order, "k", "--by")) == ["k=1", "k=2"]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "experiment", "ordered"),
+    [
+        ("k", "aqm", ["1", "2", "3", "10"]),
+        ("rtt", "dumbbell", ["500us", "2ms", "0.1s"]),
+        ("profile", "aqm", ["none", "linux", "ns3-3.44", "ns3-3.48"]),
+        (
+            "qdisc",
+            "aqm",
+            [
+                "FifoQueueDisc",
+                "CoDelQueueDisc",
+                "CoDelQueueDisc(Target=500us)",
+                "CoDelQueueDisc(Target=1ms)",
+                "CoDelQueueDisc(Target=5ms)",
+                "CoDelQueueDisc(Target=20ms)",
+                "FqCoDelQueueDisc",
+                "./mine.py:Mine(threshold=2)",
+                "./mine.py:Mine(threshold=10)",
+                "PieQueueDisc",
+            ],
+        ),
+    ],
+)
+def test_values_are_in_an_order_of_their_own(
+    parameter: str, experiment: str, ordered: list[str]
+) -> None:
+    for values in (ordered, ordered[::-1], sorted(ordered)):
+        assert in_order(parameter, values, [experiment]) == ordered

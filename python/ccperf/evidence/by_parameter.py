@@ -16,6 +16,7 @@ from ccperf.evidence.cells import (
     told_by_maker,
 )
 from ccperf.evidence.chosen import spellings, words
+from ccperf.evidence.values import in_order
 from ccperf.experiments import grid
 from ccperf.experiments.catalogue.experiment import PROFILE
 
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 def by_parameter(found: Iterable[Cell], by: str, option: str) -> dict[str, list[Cell]]:
     """Return the cells at each value of a parameter, each at a point that does not say which.
 
-    `by` is `qdisc`, or `qdisc=fifo,codel`: the first value is the base; of all values that of the
-    first run. Points that were run by several backends or engines say by which. Experiments
-    without the parameter are left out. What else a value brings with it, as a profile its loss
-    recovery, makes no other point.
+    `by` is `qdisc`, or `qdisc=fifo,codel`: the first value is the base; of all values the first in
+    the experiments' order (`values.in_order`), whichever run ended first. Points that were run by
+    several backends or engines say by which. Experiments without the parameter are left out. What
+    else a value brings with it, as a profile its loss recovery, makes no other point.
 
     Raises:
         UsageError: names `option`, for a parameter or a value that there is not, and for one value.
@@ -52,7 +53,12 @@ def by_parameter(found: Iterable[Cell], by: str, option: str) -> dict[str, list[
         known = {name for cell in found for name in _parameters(cell)}
         raise UsageError(option, unknown("parameter", name, known))
     given = [value for word in words(asked) for value in grid.expand(option, word)]
-    values = [_known(value, name, there, option) for value in given] if equals else [*there]
+    experiments = [cell.point.experiment for cell in having]
+    values = (
+        [_known(value, name, there, option) for value in given]
+        if equals
+        else in_order(name, there, experiments)
+    )
     if len({*values}) < 2:
         have = ", ".join(there)
         raise UsageError(option, f"name at least two to compare; there is {name}={have}")

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ccperf import _native
 from ccperf.algorithms.registry import usual_first
 from ccperf.base.outputs import file_name, several
 from ccperf.errors import UsageError, unknown
@@ -15,6 +14,7 @@ from ccperf.evidence.chosen import Algorithms
 from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
+from ccperf.evidence.values import in_order, quantity
 from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present import figures
 from ccperf.present.figures import Axis
@@ -268,25 +268,13 @@ def _axis(parameter: str, members: Sequence[Cell]) -> tuple[Axis, dict[str, floa
     places = [dict(cell.point.parameters) for cell in members]
     values = list(dict.fromkeys(place[parameter] for place in places if parameter in place))
     label, measure = _label(parameter, [cell.point.experiment for cell in members])
-    sizes = {value: found for value in values if (found := _quantity(value))}
+    sizes = {value: found for value in values if (found := quantity(value))}
     if len(sizes) < len(values) or len({unit for _, unit in sizes.values()}) > 1:
-        values = _ordered(parameter, values, [cell.point.experiment for cell in members])
+        values = in_order(parameter, values, [cell.point.experiment for cell in members])
         is_category = any(value not in sizes and not value.startswith("[") for value in values)
         axis = Axis(label, labels=tuple(values), is_category=is_category)
         return axis, {v: float(i) for i, v in enumerate(values)}
     return Axis(label, sizes[values[0]][1] or measure), {v: size for v, (size, _) in sizes.items()}
-
-
-def _ordered(parameter: str, values: Sequence[str], experiments: Sequence[str]) -> list[str]:
-    """Return values in the catalogue's order, then others as they come."""
-    known = [
-        str(value)
-        for name in dict.fromkeys(experiments)
-        for each in (NAMED[name].parameters if name in NAMED else ())
-        if each.name == parameter
-        for value in each.grid
-    ]
-    return [value for value in dict.fromkeys((*known, *values)) if value in values]
 
 
 def _label(parameter: str, experiments: Sequence[str]) -> tuple[str, str]:
@@ -334,17 +322,3 @@ def _beside(cell: Cell, members: Sequence[Cell], base: str) -> Cell | None:
     place = (base, cell.point, cell.backend, cell.engine)
     beside = (c for c in members if (c.algorithm, c.point, c.backend, c.engine) == place)
     return next(beside, None)
-
-
-def _quantity(text: str) -> tuple[float, str] | None:
-    """A parameter's value with its unit: a number, a time in ms, a rate in Mbps; None for words."""
-    for parse, unit, scale in (
-        (float, "", 1.0),
-        (_native.parse_time, "ms", 1e6),
-        (_native.parse_rate, "Mbps", 1e6),
-    ):
-        try:
-            return parse(text) / scale, unit
-        except ValueError:
-            continue
-    return None
