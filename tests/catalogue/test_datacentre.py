@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ccperf import _native
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.experiments import catalogue
@@ -66,6 +68,48 @@ def test_thresholds_are_the_papers_and_follow_the_round_trips() -> None:
 def test_ecn_sharp_follows_the_paper_not_the_readme() -> None:
     made = schemes.discipline(schemes.resolve("ECNSharp"), many_to_one.thresholds(3.0))
     assert made["attributes"]["Law"] == "paper"
+
+
+CONTROLLERS = {
+    "PieQueueDisc": (
+        "15ms",
+        {"Tupdate": 15e6, "MaxBurstAllowance": 150e6},
+        {"A": 0.125, "B": 1.25},
+    ),
+    "FqPieQueueDisc": (
+        "15ms",
+        {"Tupdate": 15e6, "MaxBurstAllowance": 150e6},
+        {"A": 0.125, "B": 1.25},
+    ),
+    "MarkingPieQueueDisc": ("20ms", {"Tupdate": 30e6}, {"A": 0.125, "B": 1.25}),
+    "DualPi2QueueDisc": ("15ms", {"Tupdate": 16e6}, {"Alpha": 0.16, "Beta": 3.2}),
+}
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+@pytest.mark.parametrize("faster", [1, 50, 100])
+def test_a_controller_of_the_delay_is_as_fast_as_the_round_trips(name: str, faster: float) -> None:
+    """Its law has no time but these: p' = A (d - d0) + B (d - d1) each Tupdate is the same with all
+    times divided by a number, and A and B multiplied by it."""
+    target, times, gains = CONTROLLERS[name]
+    tail = f"{round(_native.parse_time(target) / faster)}ns"
+    at = replace(many_to_one.thresholds(3.0), tail=tail)
+    made = schemes.discipline(name, at)["attributes"]
+    assert {each: _native.parse_time(made[each]) for each in times} == {
+        each: round(time / faster) for each, time in times.items()
+    }
+    assert {each: made[each] for each in gains} == pytest.approx(
+        {each: gain * faster for each, gain in gains.items()}
+    )
+    assert tail in (made.get("QueueDelayReference"), made.get("Target"))
+
+
+@pytest.mark.parametrize("name", ["PIE", "MarkingPIE", "dualpi2", "MarkingRED"])
+def test_what_marks_by_a_threshold_marks_more_than_it_drops(name: str) -> None:
+    links = simulated("testbed", name, load=0.9, flows=100).links
+    port = links.strings("name").index("bottleneck_reverse")
+    marks, dropped = (links.array(f"qdisc_{what}")[port] for what in ("marked", "dropped"))
+    assert marks > dropped
 
 
 def test_one_s_own_discipline_gets_its_limit() -> None:

@@ -7,7 +7,7 @@ so: DCTCP's marking and TCN with the threshold for the tail or for the average o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,8 +124,40 @@ def _codel_with_ecn(at: Thresholds, mark: str) -> dict[str, Any]:
     return {**_codel(at, mark), "UseEcn": True}
 
 
-def _pie(_at: Thresholds, mark: str) -> dict[str, Any]:
-    return {"QueueDelayReference": mark, "Tupdate": mark}
+def _controller(
+    name: str, target: str, times: Sequence[str], gains: Sequence[str]
+) -> Callable[[Thresholds, str], dict[str, Any]]:
+    """A controller of the delay with the threshold for its target, as fast as the round trips.
+
+    Its defaults are for round trips of up to 100 ms: its other times are as many times the target
+    as there, and its gains, which are in 1/s, as many times the target's inverse.
+    """
+
+    def made(_at: Thresholds, mark: str) -> dict[str, Any]:
+        default = {
+            each["ns3"]: each["default"] for each in registry.algorithms("qdisc")[name]["params"]
+        }
+        factor = _native.parse_time(mark) / _native.parse_time(default[target])
+        scaled = {each: _native.parse_time(default[each]) * factor for each in times}
+        return {
+            target: mark,
+            **{each: _native.format_time(round(time)) for each, time in scaled.items()},
+            **{each: round(float(default[each]) / factor, 6) for each in gains},
+        }
+
+    return made
+
+
+_pie = _controller(
+    "PieQueueDisc", "QueueDelayReference", ("Tupdate", "MaxBurstAllowance"), ("A", "B")
+)
+_marking_pie = _controller("MarkingPieQueueDisc", "QueueDelayReference", ("Tupdate",), ("A", "B"))
+_pi2 = _controller("DualPi2QueueDisc", "Target", ("Tupdate",), ("Alpha", "Beta"))
+
+
+def _marking_red(at: Thresholds, mark: str) -> dict[str, Any]:
+    k = f"{at.packets(mark)}p"
+    return {"KMin": k, "KMax": k}
 
 
 #: Of the port's thresholds and the one for marking: what each discipline is set to.
@@ -139,7 +171,9 @@ _ATTRIBUTES: Mapping[str, Callable[[Thresholds, str], dict[str, Any]]] = {
     "FqCoDelQueueDisc": _codel_with_ecn,
     "CobaltQueueDisc": _codel_with_ecn,
     "FqCobaltQueueDisc": _codel_with_ecn,
-    "MarkingPieQueueDisc": _pie,
+    "MarkingPieQueueDisc": _marking_pie,
     "PieQueueDisc": lambda at, mark: {**_pie(at, mark), "UseEcn": True, "MarkEcnThreshold": 1},
-    "FqPieQueueDisc": lambda at, mark: {**_pie(at, mark), "UseEcn": True, "MarkEcnThreshold": 1},
+    "FqPieQueueDisc": lambda at, mark: {**_pie(at, mark), "UseEcn": True},
+    "DualPi2QueueDisc": lambda at, mark: {**_pi2(at, mark), "StepThreshold": mark},
+    "MarkingRedQueueDisc": _marking_red,
 }
