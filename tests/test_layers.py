@@ -134,7 +134,8 @@ present.figures        : _native algorithms.registry algorithms.user_code base.e
                          base.libraries base.outputs base.wording errors present.varying
                          runs.diagnoses runs.metrics
 present.notebook       : base.libraries errors present.figures
-scenario               : _native algorithms.user_code base.lazy base.libraries base.wording errors
+scenario               : _native algorithms.registry algorithms.user_code base.expression
+                         base.lazy base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
                          scenario.flow_trace scenario.profiles scenario.readable scenario.toml
                          scenario.workload

@@ -21,6 +21,7 @@ def said(result: Result) -> list[tuple[str, str]]:
     [
         ("fifo", "FqCoDelQueueDisc is one that marks"),
         ("codel", "UseEcn = true has its CoDelQueueDisc mark"),
+        ("codel(ce_threshold=1ms)", "UseEcn = true has its CoDelQueueDisc mark"),
         ("fq_codel(ecn=false)", "UseEcn = true has its FqCoDelQueueDisc mark"),
         ("red", "UseEcn = true has its RedQueueDisc mark"),
         ("tbf(rate=8Mbps)", "FqCoDelQueueDisc is one that marks"),
@@ -39,7 +40,7 @@ def test_a_sender_that_asks_where_nothing_marks_is_told(cc: str, qdisc: str, fix
 
 
 @pytest.mark.parametrize(
-    "qdisc", ["codel(ecn=true)", "codel(ce_threshold=1ms)", "tcn", "red(ecn=true)"]
+    "qdisc", ["codel(ecn=true)", "fq_codel(ce_threshold=1ms)", "tcn", "red(ecn=true)"]
 )
 def test_a_queue_that_is_to_mark_where_nobody_asks_is_pointed_out(qdisc: str) -> None:
     result = ccperf.run("aqm", cc="cubic", k=2, qdisc=qdisc, stop_time="3s")
@@ -54,6 +55,8 @@ def test_a_queue_that_is_to_mark_where_nobody_asks_is_pointed_out(qdisc: str) ->
         ("cubic", "fifo"),
         # It marks by default, and is chosen for its queues.
         ("cubic", "fq_codel"),
+        # It marks nothing by that alone.
+        ("cubic", "codel(ce_threshold=1ms)"),
         ("dctcp", "codel(ecn=true)"),
         ("dctcp", "fq_codel"),
         ("dctcp", "tcn"),

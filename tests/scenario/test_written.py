@@ -281,3 +281,55 @@ def test_a_bucket_that_holds_no_packet_is_pointed_out(qdisc: str, fate: str) -> 
         warnings.simplefilter("error")
         over("1500")
         over("576", mtu="576B")
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "says"),
+    [
+        ("fifo(limit=1499B)", "limit: packets of more than 1499 B are dropped, and"),
+        ("codel(MaxSize=1kB)", "MaxSize: packets of more than 1000 B are dropped, and"),
+        ("red(limit=100kB)", "MaxTh: 15 is in bytes, as MaxSize is, 100000B, and less"),
+        ("red(limit=100p,MinTh=30000,MaxTh=90000)", "MinTh: 30000 is in packets, as MaxSize"),
+        ("red(limit=5p)", "MinTh: 5 is in packets, as MaxSize is, and not below it, 5p"),
+        ("step_red(limit=20p)", "MarkingThreshold: 65p is not below MaxSize, 20p"),
+        ("step_red(limit=20p,k=20p)", "k: 20p is not below MaxSize, 20p"),
+        (
+            "marking_red(KMin=30kB,KMax=40kB,limit=30kB)",
+            "KMin: 30000B is not below MaxSize, 30000B",
+        ),
+        ("codel(ce_threshold=1ms)", "ce_threshold: marks nothing without UseEcn = true"),
+        ("fq_codel(ecn=0,CeThreshold=1ms)", "CeThreshold: marks nothing without UseEcn = true"),
+        ("pie(ce_threshold=1ms,ecn=1)", "ce_threshold: marks L4S packets only, and these"),
+        ("fq_pie(ce_threshold=1ms)", "ce_threshold: marks L4S packets only, and these"),
+        ("codel(ce_threshold=1ms,ecn=1)", ""),
+        ("fq_cobalt(ce_threshold=1ms)", ""),
+        ("pie(ce_threshold=1ms,UseL4s=true)", ""),
+        ("fifo(limit=1500B)", ""),
+        ("red(limit=100kB,MinTh=7500,MaxTh=22500)", ""),
+        ("red(limit=100kB,MinTh=0,MaxTh=0)", ""),
+        ("red(limit=100kB,ARED=true)", ""),
+        ("red", ""),
+        ("step_red(limit=20p,k=19p)", ""),
+        ("step_red(limit=20p,K=60kB)", ""),
+        ("prio", ""),
+    ],
+)
+def test_a_length_that_leaves_a_discipline_nothing_to_do_is_pointed_out(
+    qdisc: str, says: str
+) -> None:
+    (link,) = plain()["links"]
+    one = plain(links=[{**link, "reverse": {"qdisc": qdisc}}])
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        Scenario.model_validate(one)
+    texts = [str(each.message) for each in found]
+    assert len(texts) == bool(says), texts
+    assert all(f"links[0].reverse.qdisc.attributes.{says}" in text for text in texts)
+
+
+def test_what_many_ports_have_is_pointed_out_once() -> None:
+    made = leaf_spine(2, 2, 2, port=SwitchPort({"type": "fifo", "attributes": {"limit": "1kB"}}))
+    flow = {"source": "h_0_0", "destination": "h_1_0", "cc": "dctcp"}
+    with pytest.warns(ScenarioWarning, match=r"\(as in 11 more\)") as found:
+        made.scenario([flow], stop_time="5ms")
+    assert len(found) == 1

@@ -264,6 +264,8 @@ fn each_mistake_is_reported_at_its_field() {
          "links[0].forward.qdisc.attributes.MinTh", "-1 is below 0; write 0 or more"),
         ("/links/0/forward", json!({"qdisc": {"type": "red", "attributes": {"QW": -0.5}}}),
          "links[0].forward.qdisc.attributes.QW", "-0.5 is no weight"),
+        ("/links/0/forward", json!({"qdisc": {"type": "marking_red", "attributes": {"KMin": "5p", "KMax": "200kB"}}}),
+         "links[0].forward.qdisc.attributes.KMin", "5p and KMax, 200000B, must both be in packets, or both in bytes"),
         ("/links/0/forward", json!({"qdisc": {"type": "red", "attributes": {"QW": 3}}}),
          "links[0].forward.qdisc.attributes.QW", "3 is not between -2 and 1"),
         ("/links/0/forward", json!({"qdisc": {"type": "pie", "attributes": {"A": -1}}}),

@@ -24,7 +24,6 @@ from ccperf.algorithms.user_code import names
 from ccperf.base.wording import counted
 from ccperf.errors import Problem, ScenarioError, unknown
 from ccperf.scenario import flow_trace, profiles
-from ccperf.scenario.buckets import too_small
 from ccperf.scenario.canonical import hash_of, unlabelled
 from ccperf.scenario.fields import (
     Algorithm,
@@ -39,6 +38,7 @@ from ccperf.scenario.flows import Flow, Ping
 from ccperf.scenario.frequent import frequent
 from ccperf.scenario.links import Change, Failure, Fault, Link
 from ccperf.scenario.outages import for_good
+from ccperf.scenario.queue_lengths import unfit_lengths
 from ccperf.scenario.recording import RecordingOptions
 from ccperf.scenario.workload import Stack, Workload
 
@@ -370,7 +370,12 @@ def _surprises(scenario: Scenario) -> list[str]:
                 f"flows[{i}].application.bytes: {flow.application.type} sends whole packets of "
                 f"`write`, as ns-3 does, so that {write}B leave, not {size}B; lower `write`"
             )
-    return found + for_good(scenario) + frequent(scenario) + too_small(scenario)
+    return [
+        *found,
+        *for_good(scenario),
+        *frequent(scenario),
+        *unfit_lengths(scenario),
+    ]
 
 
 def _with_profiles(data: Any) -> Any:

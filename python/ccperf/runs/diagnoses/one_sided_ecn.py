@@ -51,8 +51,7 @@ def _may_mark(qdisc: Mapping[str, Any] | None) -> bool:
         return False
     if qdisc["type"] not in registry.algorithms("qdisc"):
         return True
-    is_on = _has_switch(qdisc) and registry.attribute("qdisc", qdisc, "UseEcn") == "true"
-    return is_on or _is_to_mark(qdisc) or any(map(_may_mark, qdisc.get("children", ())))
+    return _is_on(qdisc) or _is_to_mark(qdisc) or any(map(_may_mark, qdisc.get("children", ())))
 
 
 def _is_to_mark(qdisc: Mapping[str, Any] | None) -> bool:
@@ -63,9 +62,15 @@ def _is_to_mark(qdisc: Mapping[str, Any] | None) -> bool:
     if qdisc is None:
         return False
     given = qdisc["attributes"]
-    is_told = given.get("UseEcn") == "true" or "CeThreshold" in given
+    is_told = "true" in (given.get("UseEcn"), given.get("UseL4s"))
+    # A CE threshold alone marks nothing.
+    is_told = is_told or ("CeThreshold" in given and _is_on(qdisc))
     is_for_it = not _THRESHOLDS.isdisjoint(param["kind"] for param in _params(qdisc))
     return is_told or is_for_it or any(map(_is_to_mark, qdisc.get("children", ())))
+
+
+def _is_on(qdisc: Mapping[str, Any]) -> bool:
+    return _has_switch(qdisc) and registry.attribute("qdisc", qdisc, "UseEcn") == "true"
 
 
 def _has_switch(qdisc: Mapping[str, Any]) -> bool:

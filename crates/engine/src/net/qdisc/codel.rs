@@ -23,7 +23,7 @@ pub const USE_ECN: Param = param!["UseEcn", "ecn"; Kind::Bool => "false";
 pub const USE_L4S: Param = param!["UseL4s"; Kind::Bool => "false";
     "Mark L4S packets at CeThreshold, and do nothing else to them."];
 pub const CE_THRESHOLD: Param = param!["CeThreshold", "ce_threshold"; Kind::Time => "+9.22337e+18ns";
-    "Sojourn time above which packets that can be marked are marked."];
+    "With UseEcn, sojourn time above which packets that can be marked are marked; with UseL4s only L4S packets."];
 pub const INTERVAL: Param = param!["Interval", "interval"; Kind::Time => "100ms";
     "How long the sojourn time must exceed the target before packets are dropped."];
 pub const TARGET: Param = param!["Target", "target"; Kind::Time => "5ms";

@@ -1,7 +1,7 @@
 //! Flow queueing with PIE (ns-3's `FqPieQueueDisc`, Linux's `fq_pie`).
 
 use super::BuildContext;
-use super::codel::{CE_THRESHOLD, USE_ECN, USE_L4S};
+use super::codel::{USE_ECN, USE_L4S};
 use super::discipline::Discipline;
 use super::flow_queue::{self, FlowQueueing};
 use super::pie::Pie;
@@ -22,7 +22,7 @@ pub const SPEC: Discipline = Discipline::new(
                 doc: "Without effect, as in ns-3: the queues use 0.1.",
                 ..params::MARK_ECN_THRESHOLD
             },
-            CE_THRESHOLD,
+            params::L4S_THRESHOLD,
             USE_L4S,
             params::MEAN_PACKET_SIZE,
             params::A,

@@ -35,7 +35,11 @@ pub const SPEC: Discipline = Discipline::new(
         params: &[
             MAX_SIZE,
             param!["MinBytes"; U32 => "1500"; "No marks while less than this is queued, in bytes."],
-            Param { kind: Kind::Period, ..INTERVAL },
+            Param {
+                kind: Kind::Period,
+                doc: "How long the sojourn time must exceed the target before packets are marked.",
+                ..INTERVAL
+            },
             Param { kind: Kind::Threshold, ..TARGET },
         ],
     },

@@ -10,12 +10,14 @@
 //!
 //! What cannot be marked passes unmarked; only a full queue drops.
 
+use std::mem::discriminant;
+
 use super::discipline::{Contradiction, Discipline};
 use super::marking::{Law, MAX_SIZE, Marking};
 use super::{BuildContext, PacketFifo, QdiscContext};
 use crate::base::attributes::{Attributes, FRACTION, Kind, Spec, param};
 use crate::base::rng::RngStream;
-use crate::base::units::QueueSize;
+use crate::base::units::{QueueSize, format_queue_size};
 use crate::packet::PacketId;
 
 pub const SPEC: Discipline = Discipline::new(
@@ -30,9 +32,9 @@ pub const SPEC: Discipline = Discipline::new(
             MAX_SIZE,
             // DCQCN's for 40 Gbps.
             param!["KMin"; Kind::MarkingLength => "5p";
-                "Length up to which nothing is marked, in packets or bytes, whichever MaxSize has."],
+                "Length up to which nothing is marked, in packets or in bytes, whatever the unit of MaxSize."],
             param!["KMax"; Kind::MarkingLength => "200p";
-                "Length above which all is marked, likewise."],
+                "Length above which all is marked, in packets or in bytes as KMin."],
             param!["PMax"; FRACTION => "0.01"; "Probability of a mark at KMax."],
         ],
     },
@@ -41,7 +43,15 @@ pub const SPEC: Discipline = Discipline::new(
 .checked(check);
 
 fn check(a: &Attributes<'_>) -> Result<(), Contradiction> {
-    let [min, max] = ["KMin", "KMax"].map(|name| length(a.queue_size(name)));
+    let [least, most] = ["KMin", "KMax"].map(|name| a.queue_size(name));
+    if discriminant(&least) != discriminant(&most) {
+        let [least, most] = [least, most].map(format_queue_size);
+        return Err((
+            "KMin",
+            format!("{least} and KMax, {most}, must both be in packets, or both in bytes"),
+        ));
+    }
+    let [min, max] = [length(least), length(most)];
     if min > max {
         return Err(("KMin", format!("{min} is above KMax, {max}")));
     }

@@ -27,6 +27,11 @@ pub const CAP_DROP_ADJUSTMENT: Param = param!["UseCapDropAdjustment"; Kind::Bool
     "Raise the probability by 2 % at most once it is 10 % (RFC 8033 section 5.5)."];
 pub const DERANDOMIZATION: Param = param!["UseDerandomization"; Kind::Bool => "false";
     "Space drops more evenly than by chance alone (RFC 8033 section 5.4)."];
+/// Unlike CoDel, PIE does not ask it of other packets.
+pub const L4S_THRESHOLD: Param = Param {
+    doc: "With UseL4s, sojourn time above which L4S packets are marked; without effect otherwise, as in ns-3.",
+    ..CE_THRESHOLD
+};
 pub const MARK_ECN_THRESHOLD: Param = param!["MarkEcnThreshold"; FRACTION => "0.1";
     "Probability from which packets are dropped even if they could be marked."];
 
@@ -55,7 +60,7 @@ pub const SPEC: Spec = Spec {
         DERANDOMIZATION,
         param!["ActiveThreshold"; Kind::Time => "+9.22337e+18ns";
             "Queueing delay at which PIE becomes active; always active by default."],
-        CE_THRESHOLD,
+        L4S_THRESHOLD,
         USE_L4S,
     ],
 };

@@ -23,7 +23,7 @@ pub const SPEC: Discipline = Discipline::new(
             MAX_SIZE,
             // DCTCP's for 10 Gbps.
             param!["MarkingThreshold", "K"; Kind::MarkingLength => "65p";
-                "K, in packets or bytes, whichever MaxSize has."],
+                "K, in packets or in bytes, whatever the unit of MaxSize."],
         ],
     },
     &[&[("MaxSize", "40p"), ("MarkingThreshold", "5p")], &[("MarkingThreshold", "5000B")]],

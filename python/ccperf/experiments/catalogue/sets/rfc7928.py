@@ -165,8 +165,7 @@ RFC7928 = NamedSet(
         Gap(
             "4.3",
             "Each discipline over a range of its settings.",
-            "one setting of each, ns-3's; `--qdisc` takes names, a scenario of one's own any "
-            "attribute",
+            "one setting of each, ns-3's; `run aqm --qdisc codel:Target=1ms/5ms/20ms` runs others",
         ),
         Gap("4.4", "Packets of several sizes.", "all packets of an experiment have one size"),
         Gap(
