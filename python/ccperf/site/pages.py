@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from ccperf.algorithms import registry
 from ccperf.base import expression, prose
 from ccperf.base.wording import counted
 from ccperf.experiments import what_if
+from ccperf.experiments.catalogue.datacentre import schedulers, schemes
 from ccperf.present.figures import svg, topology, web
 from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, census, metric_named
 from ccperf.site import drawing, engine, experiment_data, printed, small
@@ -47,6 +49,17 @@ _BETTER = {
     None: ("", "neither is better"),
 }
 
+
+#: What may be under test.
+_KINDS: tuple[registry.Kind, ...] = ("cc", "qdisc", "routing", "rate_control", "trimming")
+#: The option of `bench` for each kind, and what is there to compare with.
+_BESIDE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "qdisc": (("--datacentre",), ("RED-tail", "TcnQueueDisc")),
+    "routing": (("--loadbalance",), ("ecmp", "conga")),
+}
+_BESIDE_SENDERS = ((), ("TcpCubic", "TcpNewReno"))
+#: The discipline of each name that is none's.
+_SCHEMES = {**schemes.NAMED, schedulers.PIAS: "StrictPriorityQueueDisc"}
 
 #: Units of metrics that pages show otherwise, and what that multiplies a value by.
 _SHOWN = {"1": ("", 1), "us": ("ms", 1e-3)}
@@ -84,6 +97,7 @@ def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[File]:
             row=PageView,
             front=front,
             fronts=fronts,
+            beside=_beside(front.algorithms[0], front.kind) if front and front.algorithms else "",
         )
         if front:
             yield from _other_answers(front)
@@ -157,13 +171,15 @@ def algorithm_view(name: str, inventory: Inventory, scores: Scores) -> Algorithm
 def algorithm_pages(view: AlgorithmView) -> Iterator[File]:
     """Yield an algorithm's page and its data."""
     page, data = view.files
-    known = registry.algorithms("cc").get(expression.cut(view.name)[0])
+    known = _spec(view.name)
     yield data, script(f"against {view.name}", view.differences)
     yield _page(
         "algorithm.html",
         page,
         name=view.name,
-        spec={**known, "likeness": registry.likeness(known)} if known is not None else None,
+        spec=known and {**known[1], "likeness": registry.likeness(known[1])},
+        scheme=_SCHEMES.get(_bare(view.name)),
+        beside=_beside(view.name, view.groups[0].kind if view.groups else "cc"),
         baselines=list(view.against),
         table=next(iter(view.against.values()), {}),
         sentences=view.sentences,
@@ -177,11 +193,31 @@ def algorithm_pages(view: AlgorithmView) -> Iterator[File]:
 
 @cache
 def _validation(name: str) -> str:
-    name, _ = expression.cut(name)
-    if name in registry.algorithms("cc"):
-        status = fidelity_of.status("cc", name)
+    if known := _spec(name):
+        kind, spec = known
+        status = fidelity_of.status(kind, spec["ns3"])
         return f"{status[0].upper()}{status[1:]}."
     return "It is of one's own: nothing but its author's tests says that it does what it is to do."
+
+
+def _spec(name: str) -> tuple[registry.Kind, Mapping[str, Any]] | None:
+    """What ccperf knows of what is under test, and of which kind that is; nothing of one's own."""
+    name = _SCHEMES.get(_bare(name), _bare(name))
+    for kind in _KINDS:
+        if spec := registry.algorithms(kind).get(name):
+            return kind, spec
+    return None
+
+
+def _beside(name: str, kind: str) -> str:
+    """The command that runs this and another one of its kind."""
+    option, others = _BESIDE.get(kind, _BESIDE_SENDERS)
+    other = next(each for each in others if each != name)
+    return shlex.join(["ccperf", "bench", *option, f"{name},{other}"])
+
+
+def _bare(name: str) -> str:
+    return expression.cut(name)[0]
 
 
 def run_page(view: RunView) -> str:
