@@ -389,6 +389,19 @@ def test_the_catalogue_is_run_for_algorithms_and_shown_on_a_site(tmp_path: Path)
     assert {row.experiment for row in compared.rows} == {"aqm", "buffer_sizing"}
 
 
+def test_what_an_experiment_cannot_take_is_left_out() -> None:
+    """As `ccperf bench --datacentre` does it: no experiment takes all disciplines."""
+    runs = ccperf.bench(
+        qdisc=["TCN", "DWRR", "RED-tail"],
+        experiments=["ecn_sharp_sensitivity", "schedulers", "dwrr"],
+        progress=False,
+    )
+    made = {(run.experiment, run.parameters["aut"]) for run in runs}
+    assert ("schedulers", "DwrrQueueDisc") in made
+    assert {("dwrr", "TcnQueueDisc"), ("dwrr", "RED-tail")} <= made
+    assert not {name for name, aut in made if name != "dwrr" and aut != "DwrrQueueDisc"}
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -397,6 +410,7 @@ def test_the_catalogue_is_run_for_algorithms_and_shown_on_a_site(tmp_path: Path)
         ({"cc": "cubic", "experiments": "testbed"}, "testbed tests what qdisc names"),
         ({"cc": "cubic", "experiments": "aqmm"}, "did you mean `aqm`"),
         ({"qdisc": "cubic"}, "cubic"),
+        ({"qdisc": "TCN", "experiments": "schedulers"}, "`TCN` is no scheduler"),
     ],
 )
 def test_a_wrong_bench_says_why(given: dict[str, object], message: str) -> None:

@@ -227,6 +227,17 @@ def test_bench_leaves_out_what_a_scheme_cannot_do(capsys: pytest.CaptureFixture[
     assert not any("ecn_sharp_sensitivity --qdisc TcnQueueDisc" in line for line in lines)
 
 
+def test_bench_takes_the_names_of_schemes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["bench", "--datacentre", "RED-tail,TCN-average", "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("dwrr --qdisc TCN-average" in line for line in lines)
+    assert not any("schedulers" in line for line in lines)
+    assert invoke(["bench", "--datacentre", "PIAS", "--experiments", "schedulers", "-n"]) == 0
+    assert "schedulers --qdisc PIAS" in capsys.readouterr().out
+    assert invoke(["bench", "--datacentre", "TCN", "--experiments", "schedulers", "-n"]) == 2
+    assert "`TCN` is no scheduler" in capsys.readouterr().err
+
+
 def test_the_two_catalogues_are_not_mixed_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["bench", "--datacentre", "TCN", "--experiments", "aqm"]) == 2
     assert "congestion control" in capsys.readouterr().err

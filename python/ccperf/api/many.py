@@ -16,6 +16,7 @@ from ccperf.evidence.by_parameter import by_parameter
 from ccperf.evidence.compare import compare as differences
 from ccperf.evidence.paired import LEAST
 from ccperf.experiments import catalogue
+from ccperf.experiments.catalogue.experiment import known_to
 from ccperf.runs import backends
 from ccperf.store import Store
 
@@ -132,12 +133,9 @@ def bench(
             message = f"{experiment.name} tests what {experiment.kind} names, not {kind}"
             raise UsageError("experiments", message)
     points: list[Point] = []
+    algorithms = [known_to(wanted, word) for word in asked.algorithms(under_test)]
     for experiment in wanted:
-        names = [
-            name
-            for word in asked.algorithms(under_test)
-            if experiment.takes(name := experiment.resolve(word))
-        ]
+        names = [name for name in algorithms if experiment.takes(name)]
         if not names:
             continue
         parameters = {kind: names} if kind != "cc" else {}

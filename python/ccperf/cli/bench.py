@@ -139,9 +139,8 @@ def command(
     ] or [(experiment, {}) for experiment in chosen or there.values()]
     if against:
         parts = _met(parts, against)
-    # What one experiment takes, they all know.
     try:
-        algorithms = under_test(next(iter(there.values())), names, "names")
+        algorithms = under_test([experiment for experiment, _ in parts], names, "names")
     except UsageError as error:
         # What takes it elsewhere are options that this command does not have.
         hint = _elsewhere(names)

@@ -252,10 +252,12 @@ def resolve(kind: registry.Kind, option: str, name: str) -> str:
         raise UsageError(option, str(error)) from None
 
 
-def under_test(experiment: Experiment, text: str, option: str) -> list[str]:
-    """``newreno,TcpCubic`` as the experiment names what it tests, each once."""
+def under_test(experiments: Sequence[Experiment], text: str, option: str) -> list[str]:
+    """``newreno,TcpCubic`` as one of the experiments names what it tests, each once."""
+    from ccperf.experiments.catalogue.experiment import known_to
+
     try:
-        names = [experiment.resolve(word) for word in expand(option, text)]
+        names = [known_to(experiments, word) for word in expand(option, text)]
     except UsageError as error:
         raise UsageError(option, error.message) from None
     return list(dict.fromkeys(names))

@@ -250,7 +250,7 @@ def _from_catalogue(
         given = parameters.pop(experiment.kind, "")
     plan = Plan(
         experiment=experiment,
-        cc=under_test(experiment, given, option) if given else (),
+        cc=under_test([experiment], given, option) if given else (),
         parameters=axes(parameters),
         seeds=seeds(seed, "--seed") if seed else None,
         recovery=running.recovery_name(),

@@ -432,3 +432,18 @@ def _length(stop_time: object) -> str:
     if _native.parse_time(length) == 0:
         raise UsageError("stop_time", f"`{stop_time}` must be above 0")
     return length
+
+
+def known_to(experiments: Iterable[Experiment], name: str) -> str:
+    """What is called so in the first of these experiments that takes it.
+
+    Raises:
+        UsageError: what the first one says, if none does.
+    """
+    errors = []
+    for experiment in experiments:
+        try:
+            return experiment.resolve(name)
+        except UsageError as error:
+            errors.append(error)
+    raise errors[0]

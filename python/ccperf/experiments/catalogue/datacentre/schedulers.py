@@ -66,13 +66,14 @@ class Schedulers(DataCentreExperiment):
     def takes(self, name: str) -> bool:
         """Schedulers: those above, and all that is not ours."""
         kind = expression.cut(name)[0]
-        return kind in self.usual or kind not in registry.algorithms("qdisc")
+        ours = {*registry.algorithms("qdisc"), *schemes.NAMED}
+        return kind in self.usual or kind not in ours
 
     def resolve(self, name: str) -> str:
         """The scheduler that is called so. Raises :class:`~ccperf.errors.UsageError`."""
         if name.upper() == PIAS:
             return PIAS
-        found = resolved("qdisc", name)
+        found = name if name in schemes.NAMED else resolved("qdisc", name)
         if not self.takes(found):
             known = ", ".join(self.usual)
             raise UsageError(self.kind, f"`{name}` is no scheduler; {known}, or your own")
