@@ -12,6 +12,7 @@ import pytest
 
 import ccperf
 from ccperf.api.runs import Runs
+from ccperf.base import expression
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.evidence import cells, sweeps
@@ -230,3 +231,35 @@ def test_values_are_in_an_order_of_their_own(
 ) -> None:
     for values in (ordered, ordered[::-1], sorted(ordered)):
         assert in_order(parameter, values, [experiment]) == ordered
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "label", "unit", "labels", "at"),
+    [
+        ("codel:Target=1ms/20ms/5ms", "Target of CoDelQueueDisc", "ms", (), [1, 5, 20]),
+        (
+            "pie:B=1/2:target=10ms",
+            "B of PieQueueDisc(QueueDelayReference=10ms)",
+            "",
+            (),
+            [1, 2],
+        ),
+        ("fifo:limit=9p/20p", "MaxSize of FifoQueueDisc", "", ("9p", "20p"), [0, 1]),
+        (
+            "fifo:limit=9p,codel:limit=9p",
+            "Queue discipline of the bottleneck",
+            "",
+            ("FifoQueueDisc(MaxSize=9p)", "CoDelQueueDisc(MaxSize=9p)"),
+            [0, 1],
+        ),
+    ],
+)
+def test_a_parameter_of_a_discipline_is_an_axis(
+    qdisc: str, label: str, unit: str, labels: tuple[str, ...], at: list[float]
+) -> None:
+    values = [value for word in qdisc.split(",") for value in expression.each(word)]
+    runs = ccperf.grid("dumbbell", cc="cubic", qdisc=values, stop_time="200ms", progress=False)
+    (figure,) = sweeps.sweeps(cells.read(runs.databases), "qdisc", [METRIC])[0].values()
+    axis = figure.panels[0].x
+    assert (axis.label, axis.unit, axis.labels or ()) == (label, unit, labels)
+    assert sorted(figure.panels[0].series[0].x) == at

@@ -120,30 +120,43 @@ def test_over_words_points_stand_beside_each_other_and_nothing_joins_them() -> N
     assert heights[1] == pytest.approx(2 * heights[0], abs=2)
 
 
-def test_names_of_an_axis_stay_within_the_figure() -> None:
+@pytest.mark.parametrize(
+    ("names", "margin"),
+    [
+        (
+            ["FqCoDelQueueDisc", "FifoQueueDisc", "CoDelQueueDisc", "RedQueueDisc", "PieQueueDisc"],
+            2,
+        ),
+        # As long as these the first one reaches to the edge.
+        (
+            [
+                f"PieQueueDisc(MaxSize=100p,QueueDelayReference={time}ms,Tupdate=10ms)"
+                for time in (5, 10, 15, 20, 30)
+            ],
+            0,
+        ),
+    ],
+)
+def test_names_of_an_axis_stay_within_the_figure(names: list[str], margin: int) -> None:
     pytest.importorskip("matplotlib")
     from ccperf.present.figures import mpl
 
     for count in (2, 3, 5):
-        names = [
-            "FqCoDelQueueDisc",
-            "FifoQueueDisc",
-            "CoDelQueueDisc",
-            "RedQueueDisc",
-            "PieQueueDisc",
-        ]
         words = Axis("qdisc", labels=tuple(names[:count]), is_category=True)
         lines = {"TcpCubic": [(float(i), 1.0 + i, None) for i in range(count)]}
         with mpl.settings():
             canvas = mpl.draw(sweep(METRICS["mean_srtt_l4"], words, lines))
             boxes = [text.get_window_extent() for text in canvas.axes[0].get_xticklabels()]
-        assert all(box.x0 >= 2 and box.x1 <= canvas.bbox.x1 - 2 for box in boxes), count
+        assert all(b.x0 >= margin and b.x1 <= canvas.bbox.x1 - 2 for b in boxes), count
         flat = [
             box
             for box, text in zip(boxes, canvas.axes[0].get_xticklabels(), strict=True)
             if not text.get_rotation()
         ]
         assert all(a.x1 < b.x0 for a, b in itertools.pairwise(flat)), count
+        # And leave most of it to what is shown.
+        assert canvas.axes[0].get_position().width > 0.6, count
+        assert canvas.axes[0].get_position().height > 0.25, count
 
 
 GAP = {"TcpCubic": [(1.0, 16.0, 1.0), (2.0, 17.0, 1.0), (3.0, np.nan, None), (4.0, 62.0, 2.0)]}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ccperf.algorithms.registry import usual_first
+from ccperf.base import expression
 from ccperf.base.outputs import file_name, several
 from ccperf.errors import UsageError, unknown
 from ccperf.evidence.cells import says_who_sends, told_by_maker, whoever_sends
@@ -267,14 +268,36 @@ def _axis(parameter: str, members: Sequence[Cell]) -> tuple[Axis, dict[str, floa
     """The x axis, and where each value is: quantities at their size, words in their order."""
     places = [dict(cell.point.parameters) for cell in members]
     values = list(dict.fromkeys(place[parameter] for place in places if parameter in place))
-    label, measure = _label(parameter, [cell.point.experiment for cell in members])
-    sizes = {value: found for value in values if (found := quantity(value))}
+    experiments = [cell.point.experiment for cell in members]
+    label, measure = _label(parameter, experiments)
+    shown = dict(zip(values, values, strict=True))
+    if varied := _varied(values):
+        (label, shown), measure = varied, ""
+    sizes = {value: found for value in values if (found := quantity(shown[value]))}
     if len(sizes) < len(values) or len({unit for _, unit in sizes.values()}) > 1:
-        values = in_order(parameter, values, [cell.point.experiment for cell in members])
+        values = in_order(parameter, values, experiments)
         is_category = any(value not in sizes and not value.startswith("[") for value in values)
-        axis = Axis(label, labels=tuple(values), is_category=is_category)
+        axis = Axis(label, labels=tuple(shown[v] for v in values), is_category=is_category)
         return axis, {v: float(i) for i, v in enumerate(values)}
     return Axis(label, sizes[values[0]][1] or measure), {v: size for v, (size, _) in sizes.items()}
+
+
+def _varied(values: Sequence[str]) -> tuple[str, dict[str, str]] | None:
+    """Of one algorithm with several values of one of its parameters: what varies, as the label of
+    an axis, and how it is with each; else nothing."""
+    try:
+        parsed = {value: expression.parse(value) for value in values}
+    except ValueError:
+        return None
+    names = {name for name, _ in parsed.values()}
+    attributes = [set(given.items()) for _, given in parsed.values()]
+    common = set.intersection(*attributes)
+    own = [{name for name, _ in given - common} for given in attributes]
+    if len(values) < 2 or len(names) > 1 or len(own[0]) != 1 or any(each != own[0] for each in own):
+        return None
+    (name,), (varied,) = names, own[0]
+    of = expression.write(name, dict(sorted(common)))
+    return f"{varied} of {of}", {value: given[varied] for value, (_, given) in parsed.items()}
 
 
 def _label(parameter: str, experiments: Sequence[str]) -> tuple[str, str]:

@@ -8,6 +8,7 @@ user's axes has the user's settings.
 from __future__ import annotations
 
 import logging
+import re
 import textwrap
 from contextlib import contextmanager
 from io import BytesIO
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 COLOUR_BAR = 0.4
 LEGEND_ROW = 0.155
 FONT_SIZE = 7.0
+#: Where words beneath an axis may be broken, and how long a line of them may be.
+_PARAMETERS = re.compile(r"(?=\()|(?<=,)")
+_LINE = 24
 #: A figure is laid out anew at most so many times for labels that are broken into lines.
 _FITTINGS = 4
 
@@ -310,8 +314,11 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
             along.set_major_formatter(StrMethodFormatter("{x:g}"))
             along.set_minor_formatter(NullFormatter())
     if panel.x.labels:
-        axes.set_xticks(range(len(panel.x.labels)), labels=panel.x.labels)
-        if not _has_room(axes, figure, panel.x.labels):
+        labels = panel.x.labels
+        if not _has_room(axes, figure, labels):
+            labels = tuple(map(_in_lines, labels))
+        axes.set_xticks(range(len(labels)), labels=labels)
+        if not _has_room(axes, figure, labels):
             axes.tick_params(axis="x", labelrotation=25)
             for text in axes.get_xticklabels():
                 text.set(ha="right", rotation_mode="anchor")
@@ -325,12 +332,23 @@ def _width(axes: Axes) -> float:
     return canvas.get_figwidth() if canvas else COLUMN
 
 
+def _in_lines(label: str) -> str:
+    """A name with parameters, broken before and between these where a line would be too long."""
+    lines = [""]
+    for part in _PARAMETERS.split(label):
+        if lines[-1] and len(lines[-1] + part) > _LINE:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
 def _has_room(axes: Axes, figure: Figure, labels: Sequence[str]) -> bool:
     """Whether words can stand side by side beneath the axis."""
     side_by_side = len(figure.panels) if figure.side_by_side else 1
     room = 72 * _width(axes) / side_by_side - 30
     size = FontProperties(size=matplotlib.rcParams["xtick.labelsize"]).get_size_in_points()
-    return len(labels) * (max(map(len, labels)) + 1) * 0.57 * size <= room
+    longest = max(len(line) for label in labels for line in label.splitlines() or [""])
+    return len(labels) * (longest + 1) * 0.57 * size <= room
 
 
 def _most_ticks(axes: Axes, figure: Figure) -> int:
