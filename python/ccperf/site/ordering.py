@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ccperf import _native
+from ccperf.base import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,16 +21,22 @@ def sort_text(text: str) -> tuple[str, str]:
 
 def order_key(
     experiment: Experiment | None, name: str, value: str
-) -> tuple[int, tuple[float, ...], str]:
+) -> tuple[int, tuple[float, ...], str, tuple[float, ...], str]:
     """Return what a parameter's value is sorted by; numbers come before words.
 
-    Lists are sorted by their first entries, then by the next ones.
+    Lists are sorted by their first entries, then by the next ones, algorithms by their names, then
+    by their parameters: 5 ms comes before 20 ms.
     """
     is_list = value.startswith("[") and value.endswith("]")
     entries = value[1:-1].split(",") if is_list else [value]
     sizes = tuple(quantity(experiment, name, entry) for entry in entries)
     numbers = tuple(size for size in sizes if size is not None)
-    return (1, (), value) if len(numbers) < len(sizes) else (0, numbers, "")
+    if len(numbers) == len(sizes):
+        return 0, numbers, "", (), ""
+    word, attributes = expression.cut(value)
+    given = expression.split(attributes[1:-1])
+    own = [quantity(None, "", text.partition("=")[2]) for text in given if text]
+    return 1, (), word, tuple(math.inf if size is None else size for size in own), attributes
 
 
 def quantity(experiment: Experiment | None, name: str, value: str) -> float | None:
