@@ -98,3 +98,16 @@ def test_an_algorithm_of_one_s_own_is_called_by_its_label(
     for setting in ("cc", "qdisc"):
         assert invoke(["run", "dumbbell", "--what-if", f"{setting}=./gone.py:Mine"]) == 2
         assert f"--what-if: {setting}: `" in capsys.readouterr().err
+
+
+def test_points_that_a_change_makes_one_are_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    point = ["--k", "1", "--qdisc", "codel,fifo,red", "--stop-time", "1s"]
+    assert invoke(["run", "aqm", *point, "--what-if", "qdisc=pie"]) == 0
+    out, err = capsys.readouterr()
+    (row,) = out.splitlines()[1:]
+    assert "what if qdisc=pie" in row
+    assert "3 points are 1 run" in err
+    assert invoke(["run", "aqm", *point, "--what-if", "rtt=30ms"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 1 + 3
+    assert "points are" not in err

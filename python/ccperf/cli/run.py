@@ -166,7 +166,11 @@ def command(
         from ccperf.present.reproduce import reproduce
 
         listed = list(islice(made, _LISTED))
-        say(_overview(listed))
+        # A change may leave nothing of what told two points apart.
+        alike = {(o.path, o.id, o.point.experiment, repr(o.point.parameters)): o for o in listed}
+        say(_overview([*alike.values()]))
+        if len(alike) < len(listed):
+            note(f"{len(listed)} points are {counted(len(alike), 'run')}: what differs is changed")
         if more := count - len(listed):
             note(f"and {counted(more, 'run')} more: `ccperf runs --db FILE` lists all")
         kinds = {one.point.experiment: one for one in listed}.values()
