@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import ccperf
 from ccperf.campaign import simulate
 from ccperf.campaign.plan import Plan
 from ccperf.errors import UsageError
@@ -70,3 +71,22 @@ def test_the_document_has_all_of_them() -> None:
             assert f"{section} {heading}" in text or section in ("5.3.1", "5.3.2")
         for gap in chosen.gaps:
             assert gap.asks in text
+
+
+@pytest.mark.parametrize("name", ["rfc7928", "rfc9743"])
+def test_no_discipline_of_a_set_is_a_fifo_in_another_name(name: str) -> None:
+    """At a target of 15 ms PIE was, since the buffer lasts no longer."""
+    values = {
+        str(value)
+        for entry in sets.get(name).entries
+        if entry.experiment == "aqm"
+        for value in entry.parameters.get("qdisc", ())
+    }
+    delay = {
+        value: ccperf.run("aqm", cc="cubic", k=2, qdisc=value, stop_time="3s").link_metrics[
+            "btl_forward"
+        ]["mean_sojourn_l2"]
+        for value in {"fifo", *values}
+    }
+    assert len(delay) > 4
+    assert all(delay[value] < 0.8 * delay["fifo"] for value in values - {"fifo"})

@@ -304,6 +304,22 @@ def test_a_bucket_that_holds_no_packet_is_pointed_out(qdisc: str, fate: str) -> 
         ("codel(ce_threshold=1ms,ecn=1)", ""),
         ("fq_cobalt(ce_threshold=1ms)", ""),
         ("pie(ce_threshold=1ms,UseL4s=true)", ""),
+        (
+            "pie(limit=20p)",
+            "QueueDelayReference: 15ms is about as long as a full queue",
+        ),
+        (
+            "codel(limit=20p,target=20ms)",
+            "target: 20ms is about as long as a full queue",
+        ),
+        (
+            "tcn(limit=3kB,threshold=2ms)",
+            "threshold: 2ms is about as long as a full queue",
+        ),
+        ("pie(limit=20p,target=5ms)", ""),
+        ("codel(limit=20p)", ""),
+        ("fq_codel(limit=20p,target=20ms)", ""),
+        ("codel(target=20s)", ""),
         ("fifo(limit=1500B)", ""),
         ("red(limit=100kB,MinTh=7500,MaxTh=22500)", ""),
         ("red(limit=100kB,MinTh=0,MaxTh=0)", ""),
@@ -325,6 +341,19 @@ def test_a_length_that_leaves_a_discipline_nothing_to_do_is_pointed_out(
     texts = [str(each.message) for each in found]
     assert len(texts) == bool(says), texts
     assert all(f"links[0].reverse.qdisc.attributes.{says}" in text for text in texts)
+
+
+def test_how_long_a_full_queue_lasts_is_said() -> None:
+    (link,) = plain()["links"]
+    with pytest.warns(ScenarioWarning, match=r"lasts \(20p at 20Mbps: 12 ms\), or longer"):
+        Scenario.model_validate(plain(links=[{**link, "forward": {"qdisc": "pie(limit=20p)"}}]))
+    later = [{"link": "wire", "time": "1s", "rate": "1Mbps"}]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        queue = {"qdisc": "pie(limit=20p)"}
+        Scenario.model_validate(plain(links=[{**link, "forward": queue}], changes=later))
+        slow = {**queue, "rate": "1Mbps"}
+        Scenario.model_validate(plain(links=[{**link, "forward": slow}]))
 
 
 def test_what_many_ports_have_is_pointed_out_once() -> None:

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 _FATE = {"TbfQueueDisc": "wait without end", "PolicerQueueDisc": "are dropped"}
 #: The length from which each discipline marks.
 _MARKS_FROM = {"StepRedQueueDisc": "MarkingThreshold", "MarkingRedQueueDisc": "KMin"}
+#: The delay that each controls, of those that have one queue.
+_TARGETS = {
+    "CoDelQueueDisc": "Target",
+    "CobaltQueueDisc": "Target",
+    "MarkingCoDelQueueDisc": "Target",
+    "PieQueueDisc": "QueueDelayReference",
+    "MarkingPieQueueDisc": "QueueDelayReference",
+    "TcnQueueDisc": "Threshold",
+}
+#: A queue this many times as long as the target is above it for moments only.
+_HARDLY_LONGER = 1.05
+_PPP_HEADER = 2
 #: Those of which ns-3's classes mark nothing else by a CE threshold.
 _MARK_L4S_ONLY = ("PieQueueDisc", "FqPieQueueDisc")
 _BYTES = "B"
@@ -32,15 +44,27 @@ class _Length(NamedTuple):
         return f"{self.number}{self.unit}"
 
 
+class _Port(NamedTuple):
+    """What a discipline sends over."""
+
+    mtu: int
+    #: Empty if it varies, or if others share it.
+    rate: str
+
+
 def unfit_lengths(scenario: Scenario) -> list[str]:
     """A sentence for each length that makes a discipline drop nearly all, or do nothing."""
     found: dict[str, list[str]] = {}
+    changing = {change.link for change in scenario.changes if change.rate is not None}
     for i, link in enumerate(scenario.links):
         for word in ("forward", "reverse"):
             direction = getattr(link, word)
             mtu = _native.parse_size(direction.mtu)
+            is_steady = not link.schedules and link.name not in changing
+            rate = (direction.rate or link.rate) if is_steady else ""
             for path, qdisc in _within(f"links[{i}].{word}.qdisc", direction.qdisc):
-                for name, text in _unfit(qdisc, mtu):
+                of = _Port(mtu, "" if qdisc is not direction.qdisc else rate)
+                for name, text in _unfit(qdisc, of):
                     found.setdefault(f"{name}: {text}", []).append(f"{path}.attributes")
     return [
         f"{paths[0]}.{text}{f' (as in {len(paths) - 1} more)' if len(paths) > 1 else ''}"
@@ -56,7 +80,7 @@ def _within(path: str, qdisc: Algorithm | None) -> Iterator[tuple[str, Algorithm
             yield from _within(f"{path}.children[{i}]", child)
 
 
-def _unfit(qdisc: Algorithm, mtu: int) -> Iterator[tuple[str, str]]:
+def _unfit(qdisc: Algorithm, port: _Port) -> Iterator[tuple[str, str]]:
     """What is unfit in a discipline: the attribute as it is written, and why."""
     if _native.is_user_code(qdisc.type):
         return
@@ -66,14 +90,15 @@ def _unfit(qdisc: Algorithm, mtu: int) -> Iterator[tuple[str, str]]:
         params = registry.algorithms("qdisc")[kind]["params"]
         values = {param["ns3"]: param["default"] for param in params} | given
         short = {param["ns3"]: (param["linux"] or "").lower() for param in params}
-        for ns3, text in _reasons(kind, values, given, mtu):
+        for ns3, text in _reasons(kind, values, given, port):
             names = (ns3.lower(), short[ns3])
             yield next((as_is for as_is in qdisc.attributes if as_is.lower() in names), ns3), text
 
 
 def _reasons(
-    kind: str, values: Mapping[str, str], given: Collection[str], mtu: int
+    kind: str, values: Mapping[str, str], given: Collection[str], port: _Port
 ) -> Iterator[tuple[str, str]]:
+    mtu = port.mtu
     if "CeThreshold" in given and values["UseL4s"] != "true":
         if kind in _MARK_L4S_ONLY:
             yield "CeThreshold", "marks L4S packets only, and these with UseL4s = true only"
@@ -87,6 +112,17 @@ def _reasons(
     limit = _Length(*_native.parse_queue_size(values["MaxSize"]))
     if limit.unit == _BYTES and limit.number < mtu:
         yield "MaxSize", f"{_larger(limit.number, 'are dropped', mtu)}; write {mtu}B or more"
+    elif kind in _TARGETS and port.rate and "MaxSize" in given:
+        target = values[_TARGETS[kind]]
+        bits = 8 * limit.number * (1 if limit.unit == _BYTES else mtu + _PPP_HEADER)
+        lasts = bits * 1e9 / _native.parse_rate(port.rate)
+        if lasts < _HARDLY_LONGER * _native.parse_time(target):
+            yield (
+                _TARGETS[kind],
+                f"{target} is about as long as a full queue lasts ({limit} at {port.rate}: "
+                f"{lasts / 1e6:.3g} ms), or longer: it acts as a FIFO; write a larger MaxSize, or "
+                "a shorter time",
+            )
     elif kind == "RedQueueDisc":
         yield from _reasons_of_red(values, limit, mtu)
     elif name := _MARKS_FROM.get(kind):

@@ -6,6 +6,8 @@ from ccperf.experiments.catalogue.sets.named_set import Entry, Gap, NamedSet
 
 #: Drop-tail and the disciplines with RFCs, and RED, which they are compared with.
 _QDISCS = ("fifo", "codel", "fq_codel", "pie", "red")
+#: The buffer of `aqm` lasts 15 ms, which is PIE's target by default: it would act as a FIFO.
+_OF_AQM = ("fifo", "codel", "fq_codel", "pie:target=5ms", "red")
 
 #: Section 8.2.1 projects the loss rate of N flows under drop-tail as 0.76 N^2 / S^2, where S is the
 #: bandwidth-delay product and the buffer in packets: in `many_flows` two products of 500 Mbps and
@@ -60,13 +62,13 @@ RFC7928 = NamedSet(
             "5.1.1",
             "One TCP-friendly sender, and a few, under each discipline.",
             "aqm",
-            {"k": (1, 2), "qdisc": _QDISCS},
+            {"k": (1, 2), "qdisc": _OF_AQM},
         ),
         Entry(
             "5.2",
             "Aggressive senders: name one (cubic, highspeed, scalable) as algorithm under test.",
             "aqm",
-            {"k": (1,), "qdisc": _QDISCS},
+            {"k": (1,), "qdisc": _OF_AQM},
         ),
         Entry(
             "5.3",

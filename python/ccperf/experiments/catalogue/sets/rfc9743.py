@@ -124,7 +124,8 @@ RFC9743 = NamedSet(
             "7.1",
             "Active queue management: CoDel, FQ-CoDel (RFC 8290), PIE (RFC 8033), RED.",
             "aqm",
-            {"qdisc": ("codel", "fq_codel", "pie", "red")},
+            # With PIE's target of 15 ms, which the buffer lasts, it would act as a FIFO.
+            {"qdisc": ("codel", "fq_codel", "pie:target=5ms", "red")},
         ),
         Entry("7.1", "Marks instead of losses (RFC 3168).", "ecn"),
         Entry("7.3", "Paths with varying delay.", "jitter"),
