@@ -61,6 +61,18 @@ def test_without_names_all_algorithms_are_compared_with_the_first(compare: Compa
     assert "a seed changes nothing" in err
 
 
+def test_without_names_the_base_is_not_who_ran_first(capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for db, order in (("a.db", "vegas,cubic"), ("b.db", "cubic,vegas")):
+        for cc in order.split(","):
+            assert invoke(["run", "ecn", "--cc", cc, "--stop-time", "1s", "--db", db]) == 0
+        capsys.readouterr()
+        assert invoke(["compare", "--db", db]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert said[0].splitlines()[0].split()[3] == "TcpCubic"
+
+
 def test_one_column_an_algorithm_and_one_row_a_point_and_metric(compare: Compare) -> None:
     _, out, _ = compare(
         "bbr", "cubic", "--each", "--metric", "mean_srtt_l4", "--format", "markdown"

@@ -22,7 +22,7 @@ def command(
         Parameter(
             help="Algorithms, as cubic, ./mycca.py:MyCca or MyCca@2503 (one version of it), "
             "cubic@native and cubic@linux (on backends), two databases, or ids of runs. "
-            "Default: all algorithms."
+            "Default: all algorithms, the usual ones first."
         ),
     ],
     db: Databases = None,

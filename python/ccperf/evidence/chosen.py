@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ccperf import _native
 from ccperf.algorithms import registry, roles
+from ccperf.algorithms.registry import usual_first
 from ccperf.algorithms.user_code import content
 from ccperf.algorithms.user_code.names import as_stored, entries, is_user_code, label, short
 from ccperf.base import expression
@@ -72,11 +73,11 @@ class Algorithms:
         )
 
     def newest(self) -> list[str]:
-        """Return every algorithm once, in the order of its first run; of several versions the
-        newest."""
+        """Return every algorithm once, the usual ones first, whichever run ended first; of several
+        versions the newest."""
         for name, several in self._versions.items():
             self._note(name, several, several[-1])
-        return [several[-1] for several in self._versions.values()]
+        return sorted((several[-1] for several in self._versions.values()), key=usual_first)
 
     def versions(self, text: str, option: str) -> list[str]:
         """Return all versions of the algorithm that is called so, the newest last.
