@@ -243,7 +243,7 @@ def scenario(**changed: Any) -> dict[str, Any]:
             "flows[0].tcp",
             "this transport is TRIMMING; leave it out",
         ),
-        ({"cc": "cubic"}, "flows[0].cc.type", "not a transport over switches that trim"),
+        ({"cc": "cubic"}, "flows[0].cc.type", "no transport over switches that trim"),
         (
             {"application": {"type": "CBR", "rate": "1Gbps"}},
             "flows[0].application.type",
