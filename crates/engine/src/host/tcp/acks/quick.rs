@@ -447,7 +447,7 @@ mod tests {
         assert!(duplicate((Seq(1), Seq(1001))), "the peer has not heard of what is acknowledged");
         assert!(!duplicate((Seq(3001), Seq(4001))));
     }
-    /// What a kernel did (7.3.4): one that has lost its first segment is not quick when the second of its two windows of data comes.
+    /// What a kernel did (7.3.4): where the first segment is lost no ACK behind it is quick.
     #[test]
     fn a_hole_at_the_start_uses_up_what_would_be_quick_and_an_early_start_is_no_silence() {
         let count = |is_lost: bool| {
