@@ -57,7 +57,7 @@ class Row:
         return replace(self, differences=(found,), lacking_at=(base, side))
 
     @property
-    def point(self) -> tuple[tuple[str, str], ...]:
+    def point(self) -> Where:
         """Parameters (none over several points), and the algorithm where sides are databases."""
         if self.points == 1:
             return self.differences[0].point

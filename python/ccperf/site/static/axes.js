@@ -164,11 +164,19 @@ globalThis.ccperf ??= {};
     return found;
   };
 
+  // How long a text of 12 pixels is.
+  let pen = null;
+  const lengthOf = (string, family) => {
+    pen ??= document.createElement("canvas").getContext("2d");
+    pen.font = `12px ${family}`;
+    return pen.measureText(string).width;
+  };
+
   // Where a label stands whose middle is at x, and by which of its ends, so that it does not leave the room.
   const within = (x, label, first, last) => {
     const half = 3.6 * label.length;
     return x + half > last ? [last, "end"] : x - half < first ? [first, "start"] : [x, "middle"];
   };
 
-  ccperf.axes = { ticks, decades, labelled, said, limits, search, titleOf, path, pieces, within };
+  ccperf.axes = { ticks, decades, labelled, said, limits, search, titleOf, lengthOf, path, pieces, within };
 }

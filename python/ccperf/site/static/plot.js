@@ -16,15 +16,8 @@ globalThis.ccperf ??= {};
   const DISTINCT = 10;      // so many looks are apart in colour and marker
   const SHADES = 20;        // more lie on a scale
   const STROKES = [8, 14];  // how tall ticks of events are
-  const { ticks, decades, labelled, said, limits, search, titleOf, path, pieces, within } = ccperf.axes;
+  const { ticks, decades, labelled, said, limits, search, titleOf, lengthOf, path, pieces, within } = ccperf.axes;
   const LONGEST = 1.5;      // intervals of factors are cut so far beyond all values
-  // How long a text of 12 pixels is.
-  let pen = null;
-  const lengthOf = (string, family) => {
-    pen ??= document.createElement("canvas").getContext("2d");
-    pen.font = `12px ${family}`;
-    return pen.measureText(string).width;
-  };
   // Between what a value is known to be: of factors as far down as up, by ratio.
   const interval = ({ y, half }, i, axis) => {
     const high = y[i] + (half?.[i] || 0);

@@ -56,6 +56,18 @@ pub struct Flight<'a> {
     pub recover: Seq,
 }
 
+impl Flight<'_> {
+    /// The point at which the episode ends is acknowledged.
+    fn has_recovered(&self) -> bool {
+        self.scoreboard.head() >= self.recover
+    }
+
+    /// In an episode that goes on.
+    fn is_within_episode(&self) -> bool {
+        is_in_episode(self.tcb) && !self.has_recovered()
+    }
+}
+
 /// What becomes of the marks of what is lost, if an episode is undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossMarks {

@@ -310,15 +310,15 @@ impl Rack {
     /// After an ACK: for losses, and which of the timers runs now.
     fn look_again(&mut self, flight: Flight<'_>) -> Finding {
         let (mut finding, mut due) = (Finding::Nothing, None);
-        let has_ended = flight.scoreboard.head() >= flight.recover;
         if flight.feedback == Feedback::Sack && std::mem::take(&mut self.has_news) {
-            let is_in_episode = is_in_episode(flight.tcb) && !has_ended;
+            let is_in_episode = flight.is_within_episode();
             (finding, due) = self.look_for_losses(flight.tcb, flight.scoreboard, is_in_episode);
         }
         self.run_timer(&flight, due);
         // Another episode follows at once.
         let is_left = flight.feedback == Feedback::Sack && flight.scoreboard.lost_out() > 0;
-        if has_ended && is_left && is_in_episode(flight.tcb) { Finding::LostAgain } else { finding }
+        let has_ended = is_in_episode(flight.tcb) && flight.has_recovered();
+        if has_ended && is_left { Finding::LostAgain } else { finding }
     }
 
     /// The reordering timer, or that of a probe if the ACK starts it.

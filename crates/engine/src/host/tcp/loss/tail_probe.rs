@@ -83,8 +83,8 @@ impl TailProbe {
         let Flight { tcb, scoreboard, rto, .. } = flight;
         self.due = None;
         // Where an ACK ends the episode, one is due for what it leaves behind.
-        let is_within = is_in_episode(tcb) && scoreboard.head() < flight.recover;
-        let is_open = tcb.cong_state == CongState::Cwr || !is_within && scoreboard.is_unmarked();
+        let is_open = tcb.cong_state == CongState::Cwr
+            || !flight.is_within_episode() && scoreboard.is_unmarked();
         let has_data = flight.feedback == Feedback::Sack && scoreboard.sent_size() > 0;
         if !is_open || !has_data {
             return false;

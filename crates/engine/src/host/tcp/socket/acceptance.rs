@@ -14,6 +14,11 @@ const LATEST: u32 = 1;
 /// Linux's `tcp_invalid_ratelimit`.
 const REFUSALS_APART: Time = Time::from_ms(500);
 
+/// It takes no room in the sequence.
+pub(super) fn is_mere(packet: &Packet) -> bool {
+    packet.payload == 0 && !packet.flags.has(Flags::FIN)
+}
+
 impl<P: Profile> Socket<P> {
     /// Protection against wrapped sequence numbers (PAWS, RFC 7323 section 5): the segment left before the one whose timestamp
     /// is to be echoed, by more than a tick.  It may be a duplicate ACK that was overtaken.
@@ -37,8 +42,7 @@ impl<P: Profile> Socket<P> {
             return self.answer_in_time_wait(packet, env);
         }
         let next = self.receiving.reassembly.next_rx();
-        let is_mere = packet.payload == 0 && !packet.flags.has(Flags::FIN);
-        if is_mere && (packet.seq < next || !self.may_refuse()) {
+        if is_mere(packet) && (packet.seq < next || !self.may_refuse()) {
             return;
         }
         if packet.seq < next {

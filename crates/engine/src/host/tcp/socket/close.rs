@@ -1,5 +1,6 @@
 //! Closing: FIN in both directions, TIME_WAIT, resets (RFC 9293 section 3.6).
 
+use super::acceptance::is_mere;
 use super::parts::Agreed;
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
@@ -231,8 +232,7 @@ impl<P: Profile> Socket<P> {
     /// It is not what is expected, so its sender has not heard of the end.
     pub(super) fn answer_in_time_wait<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.enter_time_wait(env);
-        let is_mere = packet.payload == 0 && !packet.flags.has(Flags::FIN);
-        if !is_mere || self.may_refuse() {
+        if !is_mere(packet) || self.may_refuse() {
             self.send_control(Flags::ACK, env);
         }
     }

@@ -57,17 +57,13 @@ fn a_fin_beyond_a_hole_completes_a_handshake() {
     );
 }
 
-/// The timer of retransmission alone, on its tick.
-#[test]
-fn a_last_fin_is_repeated_by_one_timer() {
-    let rest = "
+/// A sink closes when its peer has.
+fn play_last_ack(rest: &str) {
+    let begin = "
         110 < F. 1 ack 1
         110 > . 1 ack 2
-        110 > F. 1 ack 2
-        368 > F. 1 ack 2
-        600 ? tcp LastAck
-    ";
-    play(&[], &after(ACCEPTED, rest));
+        110 > F. 1 ack 2";
+    play(&[], &after(ACCEPTED, &format!("{begin}\n{rest}")));
 }
 
 /// Its ACK was lost.
@@ -131,30 +127,22 @@ fn what_a_fin_acknowledges_is_no_longer_in_flight() {
 /// The FIN of an end that only receives is found lost as data is: by a probe first.
 #[test]
 fn the_fin_of_a_sink_is_probed_before_a_timeout() {
-    let rest = "
-        110 < F. 1 ack 1
-        110 > . 1 ack 2
-        110 > F. 1 ack 2
-        368 > F. 1 ack 2
-        624 > F. 1 ack 2
-        1128 > F. 1 ack 2
-        1200 ? tcp LastAck
-    ";
-    play(&[], &after(ACCEPTED, rest));
+    play_last_ack(
+        "368 > F. 1 ack 2
+         624 > F. 1 ack 2
+         1128 > F. 1 ack 2
+         1200 ? tcp LastAck",
+    );
 }
 
 /// Its ACK is lost or late, and reports it (RFC 2883).
 #[test]
 fn a_fin_that_comes_again_is_acknowledged_and_reported() {
-    let rest = "
-        110 < F. 1 ack 1
-        110 > . 1 ack 2
-        110 > F. 1 ack 2
-        130 < F. 1 ack 1
-        130 > . 2 ack 2 sack 1:2
-        130 ? tcp LastAck
-    ";
-    play(&[], &after(ACCEPTED, rest));
+    play_last_ack(
+        "130 < F. 1 ack 1
+         130 > . 2 ack 2 sack 1:2
+         130 ? tcp LastAck",
+    );
 }
 
 /// The same beyond a hole: the report comes before the block.
@@ -172,32 +160,24 @@ fn a_fin_that_comes_again_beyond_a_hole_is_reported() {
 /// An ACK that others have overtaken does not acknowledge the FIN.
 #[test]
 fn only_the_ack_of_the_fin_ends_the_last_ack() {
-    let rest = "
-        110 < F. 1 ack 1
-        110 > . 1 ack 2
-        110 > F. 1 ack 2
-        120 < . 2 ack 1
-        120 ? tcp LastAck
-        160 < . 2 ack 2
-        160 ? tcp Listen
-    ";
-    play(&[], &after(ACCEPTED, rest));
+    play_last_ack(
+        "120 < . 2 ack 1
+         120 ? tcp LastAck
+         160 < . 2 ack 2
+         160 ? tcp Listen",
+    );
 }
 
 /// RFC 9293 section 3.10.7.2: whose connection is over is told so.
 #[test]
 fn an_ack_of_a_connection_that_is_over_is_reset() {
-    let rest = "
-        110 < F. 1 ack 1
-        110 > . 1 ack 2
-        110 > F. 1 ack 2
-        160 < . 2 ack 2
-        170 < . 2 ack 2
-        170 > R 2 win 0
-        180 < R 2
-        190 < F 2
-    ";
-    play(&[], &after(ACCEPTED, rest));
+    play_last_ack(
+        "160 < . 2 ack 2
+         170 < . 2 ack 2
+         170 > R 2 win 0
+         180 < R 2
+         190 < F 2",
+    );
 }
 
 /// RFC 1337 section 2: a reset ends TIME_WAIT.
