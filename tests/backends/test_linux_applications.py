@@ -13,7 +13,7 @@ from ccperf.runs.backends.linux import backend
 from ccperf.scenario import Scenario
 from ccperf.verify import linux_packets
 
-from .linux_paths import OF_LINUX, scenario
+from .linux_paths import OF_LINUX, SIZES, scenario
 
 
 @pytest.mark.kernel
@@ -150,3 +150,41 @@ def test_a_source_that_is_stopped_ends_behind_what_was_taken_in_part(stop: str) 
     assert found.identical, found.report()
     flows = get("native").simulate(Scenario.model_validate(run)).flows
     assert flows["completion_ns"][0] > flows["stop_ns"][0]
+
+
+@pytest.mark.kernel
+def test_what_one_application_sends_does_not_depend_on_who_else_writes(tmp_path: Path) -> None:
+    """Two hosts whose packets never meet; each writes more than its link takes.
+
+    One task writes for all of them. Where sockets shared its memory, what they wrote by turns ended
+    a piece after 17 writes, with PSH.
+    """
+    theirs = backend.Linux()
+    if missing := theirs.available():
+        pytest.skip(missing)
+
+    def rows(pairs: Sequence[str]) -> list[str]:
+        links = [
+            {"name": f"link_{ends}", "ends": list(ends), "rate": "10Mbps", "delay": "10ms"}
+            for ends in pairs
+        ]
+        flows = [
+            {
+                "name": ends,
+                "source": ends[0],
+                "destination": ends[1],
+                "cc": "TcpCubic",
+                "application": {"type": "CBR", "rate": "20Mbps", "write": "1448B"},
+                "tcp": {**SIZES, **OF_LINUX},
+            }
+            for ends in pairs
+        ]
+        nodes = sorted("".join(pairs))
+        made = {"stop_time": "500ms", "nodes": nodes, "links": links, "flows": flows}
+        trace = tmp_path / "trace.csv"
+        theirs.simulate(Scenario.model_validate(made), packets=trace)
+        return [line for line in trace.read_text().splitlines() if ",ab," in line]
+
+    alone = rows(["ab"])
+    assert sum("PSH" in row for row in alone) > 10
+    assert rows(["ab", "cd"]) == alone

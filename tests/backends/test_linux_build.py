@@ -33,6 +33,10 @@ TEXTS = {
     "io_uring/io_uring.h": (
         "\treturn dist >= 0 || atomic_read(&ctx->cq_timeouts) != iowq->nr_timeouts;\n"
     ),
+    "include/net/sock.h": (
+        "\tif (sk->sk_use_task_frag)\n\t\treturn &current->task_frag;\n\n"
+        "\treturn &sk->sk_frag;\n"
+    ),
     "net/ipv4/Makefile": "obj-y := tcp.o tcp_input.o\nobj-$(X) += tcp_cubic.o\n",
 }
 
@@ -56,6 +60,8 @@ def test_every_step_edits_its_own_line_and_no_other(tree: Path) -> None:
     assert (tree / "arch/um/kernel/time.c").read_text() == "\tif (set)\n\t\t{ }\n\tread();\n\n"
     assert (tree / "arch/um/kernel/skas/syscall.c").read_text() == "\t\t{ }\n\t\tschedule();\n"
     assert (tree / "io_uring/io_uring.h").read_text() == "\treturn dist >= 0;\n"
+    sock = (tree / "include/net/sock.h").read_text()
+    assert sock.count("return &sk->sk_frag;") == 2 and "current" not in sock
     random = (tree / "drivers/char/random.c").read_text()
     assert random.index("ccperf.seed") < random.index("static void crng_make_state")
     assert random.index("crng_fast_key_erasure((u8 *)ccperf_stream") < random.index("usual()")
