@@ -105,6 +105,13 @@ impl Reassembly {
         sacks.iter().position(touches).unwrap_or(sacks.len())
     }
 
+    /// That block reaches as far as the segment, but stays where it is.
+    pub fn extend_block(&mut self, place: usize, seq: Seq, len: u32) {
+        if let Some((start, end)) = self.held.as_mut().and_then(|held| held.sacks.get_mut(place)) {
+            (*start, *end) = ((*start).min(seq), (*end).max(seq + len));
+        }
+    }
+
     /// The block with what has come again comes first (RFC 2883 section 4), also if there was no room left to remember it.
     pub fn report_again(&mut self, (head, tail): SackBlock) {
         if head > self.next {
@@ -283,6 +290,23 @@ mod tests {
         assert_eq!(rx.sack_blocks(), [(at(200), at(500))]);
         assert_eq!(rx.add(at(0), 200), Some(500));
         assert!(rx.sack_blocks().is_empty() && !rx.has_gap());
+    }
+
+    /// As Linux shows it in the ACK that is due before it is put first.
+    #[test]
+    fn a_block_can_be_extended_where_it_stands() {
+        let mut rx = Reassembly::new(10_000);
+        for n in [200, 400, 600] {
+            rx.add(at(n), 100);
+        }
+        assert_eq!(rx.touched_block(at(300), 100), 1);
+        rx.extend_block(1, at(300), 100);
+        let [first, last] = [(at(600), at(700)), (at(200), at(300))];
+        assert_eq!(rx.sack_blocks(), [first, (at(300), at(500)), last]);
+        rx.add(at(300), 100);
+        assert_eq!(rx.sack_blocks(), [(at(200), at(500)), first]);
+        rx.extend_block(rx.touched_block(at(900), 100), at(900), 100);
+        assert_eq!(rx.sack_blocks(), [(at(200), at(500)), first]);
     }
 
     /// Linux's order: what has come again is the newest, too, and of a block that was forgotten it is all that is known.

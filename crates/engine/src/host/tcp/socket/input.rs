@@ -337,8 +337,8 @@ impl<P: Profile> Socket<P> {
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
     pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.note_duplicate(packet);
-        // That ACK is the one that was due for this segment, too, which it does not report.
-        let is_answered = P::Acks::COMPRESSES && self.would_displace_block(packet);
+        // That ACK is the one that was due for this segment, too, which it reports only as a part of a block that was there.
+        let is_answered = P::Acks::COMPRESSES && self.displaces_block(packet);
         if is_answered {
             self.send_ack(env);
         }
@@ -406,11 +406,18 @@ impl<P: Profile> Socket<P> {
     }
 
     /// An ACK that waits has room for two blocks and is to report them (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
-    fn would_displace_block(&self, packet: &Packet) -> bool {
-        let Receiving { reassembly, acks, .. } = &self.receiving;
-        acks.is_compressing()
-            && packet.seq > reassembly.next_rx()
-            && reassembly.touched_block(packet.seq, u32::from(packet.payload)) >= BLOCKS_THAT_WAIT
+    fn displaces_block(&mut self, packet: &Packet) -> bool {
+        let Receiving { reassembly, acks, .. } = &mut self.receiving;
+        if !acks.is_compressing() || packet.seq <= reassembly.next_rx() {
+            return false;
+        }
+        let (seq, len) = (packet.seq, u32::from(packet.payload));
+        let place = reassembly.touched_block(seq, len);
+        let displaces = place >= BLOCKS_THAT_WAIT;
+        if displaces {
+            reassembly.extend_block(place, seq, len);
+        }
+        displaces
     }
 
     /// Whether the ACK of a segment that leaves a hole waits.
