@@ -59,6 +59,10 @@ pub trait Segmentation: fmt::Debug + Default + Send {
     /// The segment leaves now; if not, the next ACK asks again.
     fn leaves(&mut self, opening: Opening<'_>) -> bool;
 
+    /// Nothing leaves, and not because of cwnd: what will leave together is put together.
+    #[inline(always)]
+    fn gather(&mut self, _opening: Opening<'_>) {}
+
     /// New data leaves whatever waits for more of it: what is one burst, one segment at least.
     fn leaves_as_probe(&mut self, opening: Opening<'_>);
 

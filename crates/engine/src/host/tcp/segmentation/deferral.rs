@@ -83,6 +83,11 @@ impl Segmentation for Deferral {
         true
     }
 
+    fn gather(&mut self, opening: Opening<'_>) {
+        let quota = quota(&opening, burst(opening.tcb));
+        self.queue.head(&opening, quota);
+    }
+
     fn leaves_as_probe(&mut self, opening: Opening<'_>) {
         let quota = quota(&opening, burst(opening.tcb));
         let together = quota.min(opening.room / opening.tcb.segment_size).max(1);
@@ -235,6 +240,23 @@ mod tests {
     fn the_last_segment_of_a_buffer_does_not_wait() {
         let alone: Vec<u32> = (11..100).filter(|&sent| leaves(1, sent, ROUND_TRIP)).collect();
         assert_eq!(alone, [31, 53, 75, 97]);
+    }
+
+    /// Where cwnd has room and the peer's window has none.
+    #[test]
+    fn a_burst_is_put_together_though_the_peer_has_no_room() {
+        let tcb = tcb();
+        let full = Opening { peer_window: 2 * SIZE, ..opening(&tcb, 0, 0) };
+        let first = |window: u32| {
+            let mut deferral = Deferral::default();
+            for unsent in [0, SIZE] {
+                deferral.on_write(SIZE, false, Opening { unsent, ..full });
+            }
+            let opening = Opening { unsent: 2 * SIZE, window, ..full };
+            deferral.gather(opening);
+            deferral.queue.head(&opening, 0).left / SIZE
+        };
+        assert_eq!([20, 19, 18].map(|window| first(window * SIZE)), [1, 1, 2]);
     }
 
     /// An application that has closed: what is left waits until there is room for more than that, or is one segment.

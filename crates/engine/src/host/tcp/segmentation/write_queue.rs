@@ -209,8 +209,8 @@ fn burst_of(opening: &Opening<'_>) -> u32 {
 /// Whole segments that the window lets leave, and a part of one where the peer's ends within a burst.
 fn leaving(opening: &Opening<'_>) -> u32 {
     let size = opening.tcb.segment_size;
-    let whole = opening.room / size;
     let offered = opening.peer_window.saturating_sub(opening.unacked);
+    let whole = opening.room.min(offered) / size;
     let is_within_burst = !(whole * size).is_multiple_of(burst_of(opening));
     let is_cut = opening.may_cut && offered / size == whole && is_within_burst;
     if is_cut { offered } else { whole * size }
@@ -308,6 +308,19 @@ mod tests {
         queue.add(SIZE, false, &with_room(SIZE, 2 * SIZE));
         assert_eq!(queue.next_burst(), None, "it was full before");
         assert_eq!(head(&mut queue, 0, 0), closed(2 * SIZE));
+    }
+
+    /// However wide cwnd is.
+    #[test]
+    fn nothing_leaves_a_full_one_where_the_peer_has_no_room() {
+        let tcb = tcb();
+        for (unacked, leaving) in [(0, 2 * SIZE), (3 * SIZE, SIZE), (4 * SIZE, 0)] {
+            let full = Opening { room: 9 * SIZE, unacked, ..opening(&tcb, 0, SIZE) };
+            let mut queue = WriteQueue::default();
+            queue.add(SIZE, false, &Opening { unsent: 0, ..full });
+            queue.add(3 * SIZE, false, &full);
+            assert_eq!(std::iter::from_fn(|| queue.next_burst()).sum::<u32>(), leaving);
+        }
     }
 
     /// One of two segments, of which one is sent, takes one more.

@@ -77,8 +77,8 @@ impl<P: Profile> Socket<P> {
         loop {
             let window = self.available_window();
             self.found_nothing = true;
-            if window == 0 || (self.is_pacing() && self.is_pending(Timer::Pacing)) {
-                return;
+            if window == 0 || self.is_paced() {
+                return self.gather(window);
             }
             if self.tcb.cong_state == CongState::Open && self.state == State::FinWait1 {
                 return;
@@ -96,12 +96,12 @@ impl<P: Profile> Socket<P> {
                 }
                 _ => scoreboard.next_segment(rule3, *peer_window),
             };
-            let Some((seq, most)) = found else { return };
+            let Some((seq, most)) = found else { return self.gather(window) };
             let data = self.sending.scoreboard.size_from(seq);
             // Silly window avoidance (RFC 9293 section 3.8.6.2.1): rather wait than cut a segment.
             let room = if P::Segmentation::WAITS { window.min(most) } else { window };
             if room < segment_size && data > room && !self.is_cut_next() {
-                return;
+                return self.gather(window);
             }
             self.found_nothing = false;
             if seq == self.tcb.high_tx_mark {
@@ -174,6 +174,21 @@ impl<P: Profile> Socket<P> {
             self.tcb.is_cwnd_limited |= is_limited;
         }
         !leaves
+    }
+
+    /// Nothing leaves: the next burst is put together all the same, as far as cwnd would let it leave.
+    #[inline(always)]
+    pub(super) fn gather(&mut self, room: u32) {
+        if !P::Segmentation::WAITS || self.is_paced() {
+            return;
+        }
+        let Sending { scoreboard, segmentation, window, next, close_on_empty, .. } =
+            &mut self.sending;
+        if scoreboard.unsent() > 0 && *next != Next::Lost {
+            let opening =
+                opening(&self.tcb, &self.config, scoreboard, *window, room, *close_on_empty);
+            segmentation.gather(opening);
+        }
     }
 
     /// One burst, whatever waits for more, and one segment at least, whatever cwnd says.
@@ -454,6 +469,12 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     pub(super) fn is_pacing(&self) -> bool {
         self.sending.pacing.is_active(&self.tcb)
+    }
+
+    /// The pacing timer has to fire before anything leaves.
+    #[inline(always)]
+    pub(super) fn is_paced(&self) -> bool {
+        self.is_pacing() && self.is_pending(Timer::Pacing)
     }
 
     #[inline]

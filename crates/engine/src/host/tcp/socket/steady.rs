@@ -148,8 +148,9 @@ impl<P: Profile> Socket<P> {
             let room = window.saturating_sub(self.publish_pipe());
             let (size, unsent) = (self.tcb.segment_size, self.sending.scoreboard.unsent());
             let is_full = room == 0 || (room < size && unsent > room && !self.is_cut_next());
-            if is_full || (self.is_pacing() && self.is_pending(Timer::Pacing)) {
+            if is_full || self.is_paced() {
                 self.found_nothing = true;
+                self.gather(room);
                 return true;
             }
             // The application is asked for more, unless it has closed; then the last segment has a FIN.
