@@ -224,6 +224,22 @@ def test_which_run_ended_first_does_not_choose_the_base(db: Path) -> None:
                 "PieQueueDisc",
             ],
         ),
+        (
+            "qdisc",
+            "not of the catalogue",
+            [
+                "[1s,1ms]",
+                "[2s,1ms]",
+                "CoDelQueueDisc",
+                "CoDelQueueDisc(Interval=50ms,Target=500us)",
+                "CoDelQueueDisc(Interval=50ms,Target=5ms)",
+                "CoDelQueueDisc(Interval=50ms,Target=20ms)",
+                "FifoQueueDisc(MaxSize=100p)",
+                "FqCoDelQueueDisc",
+            ],
+        ),
+        ("size", "incast", ["20kB", "200kB", "1MB"]),
+        ("walks", "random_walk", ["rate", "delay", "loss", "all"]),
     ],
 )
 def test_values_are_in_an_order_of_their_own(

@@ -13,7 +13,6 @@ from tiny_catalogue import run
 from ccperf.algorithms import registry
 from ccperf.cli.app import invoke
 from ccperf.site.naming import slug
-from ccperf.site.ordering import order_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,17 +83,3 @@ def test_what_runs_it_beside_another_is_a_command(
     (command,) = commands
     assert invoke([*command.split()[1:], "--dry-run"]) == 0
     assert "ccperf run " in capsys.readouterr().out
-
-
-def test_disciplines_are_in_the_order_of_their_parameters() -> None:
-    ordered = [
-        "[1s,1ms]",
-        "[2s,1ms]",
-        "CoDelQueueDisc",
-        "CoDelQueueDisc(Interval=50ms,Target=500us)",
-        "CoDelQueueDisc(Interval=50ms,Target=5ms)",
-        "CoDelQueueDisc(Interval=50ms,Target=20ms)",
-        "FifoQueueDisc(MaxSize=100p)",
-        "FqCoDelQueueDisc",
-    ]
-    assert sorted(sorted(ordered), key=lambda each: order_key(None, "qdisc", each)) == ordered

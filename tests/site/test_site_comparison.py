@@ -335,7 +335,7 @@ def test_an_experiment_draws_a_metric_against_a_parameter_with_intervals(
             (cell,) = [
                 cell
                 for cell in sides[name]
-                if dict(cell.point.parameters) == {"k": k, "qdisc": "CoDelQueueDisc"}
+                if dict(cell.point.parameters) == {"k": k, "qdisc": "FifoQueueDisc"}
                 and cell.point.experiment == "aqm"
             ]
             values = [found["mean_srtt_l4"] for found in cell.metrics.values()]
@@ -442,8 +442,8 @@ def test_an_experiment_s_neighbouring_points_are_one_key_away(
     assert "k=2" in press("l")
     assert "k=2" in press("l")  # there is none behind the last one
     assert "k=1" in press("h")
-    assert "qdisc=FifoQueueDisc" in press("k")
-    assert "qdisc=CoDelQueueDisc" in press("j")
+    assert "qdisc=CoDelQueueDisc" in press("k")
+    assert "qdisc=FifoQueueDisc" in press("j")
     # The figures are those of the point.
     assert browser.evaluate("ccperf.experiment.plots.get('plane').figure.subjects.length") == 3
     # While one types, letters are letters.

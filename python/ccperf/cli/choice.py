@@ -88,16 +88,17 @@ def _order(row: RunRow) -> tuple[Any, ...]:
     """What runs that are chosen are sorted by: whichever ended first, figures of them are alike."""
     from ccperf.algorithms import roles
     from ccperf.algorithms.registry import usual_first
-    from ccperf.experiments.catalogue import NAMED
-    from ccperf.site.ordering import order_key
+    from ccperf.evidence.values import grid_of, order_key
 
     experiment = row.experiment or ""
-    known = NAMED.get(experiment)
     point = roles.parameters(row.parameters)
     return (
         experiment,
         usual_first(roles.under_test(row.parameters) or ",".join(row.cc)),
-        [(name, order_key(known, name, str(value))) for name, value in point.items()],
+        [
+            (name, order_key(str(value), grid_of(name, [experiment])))
+            for name, value in point.items()
+        ],
         row.backend,
         row.seed,
         row.id,

@@ -15,7 +15,7 @@ from ccperf.evidence.chosen import Algorithms
 from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
-from ccperf.evidence.values import in_order, quantity
+from ccperf.evidence.values import are_words, in_order, quantity
 from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present import figures
 from ccperf.present.figures import Axis
@@ -274,12 +274,12 @@ def _axis(parameter: str, members: Sequence[Cell]) -> tuple[Axis, dict[str, floa
     if varied := _varied(values):
         (label, shown), measure = varied, ""
     sizes = {value: found for value in values if (found := quantity(shown[value]))}
-    if len(sizes) < len(values) or len({unit for _, unit in sizes.values()}) > 1:
+    if len(sizes) < len(values) or len({unit for unit, _ in sizes.values()}) > 1:
         values = in_order(parameter, values, experiments)
-        is_category = any(value not in sizes and not value.startswith("[") for value in values)
-        axis = Axis(label, labels=tuple(shown[v] for v in values), is_category=is_category)
+        labels = tuple(shown[value] for value in values)
+        axis = Axis(label, labels=labels, is_category=are_words(labels))
         return axis, {v: float(i) for i, v in enumerate(values)}
-    return Axis(label, sizes[values[0]][1] or measure), {v: size for v, (size, _) in sizes.items()}
+    return Axis(label, sizes[values[0]].unit or measure), {v: q.size for v, q in sizes.items()}
 
 
 def _varied(values: Sequence[str]) -> tuple[str, dict[str, str]] | None:

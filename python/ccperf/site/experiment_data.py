@@ -12,14 +12,14 @@ from ccperf.errors import UsageError
 from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
+from ccperf.evidence.values import are_words
 from ccperf.present.figures import sweep
 from ccperf.present.figures.figure import Axis
 from ccperf.present.figures.sweep import is_drawn
 from ccperf.runs.metrics import metric_named
-from ccperf.site.ordering import order_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from ccperf.evidence.summary import Summary
     from ccperf.present.figures import Figure
@@ -159,7 +159,7 @@ def experiment_data(group: Group, looks: Mapping[str, int]) -> dict[str, Any]:
                 "name": name,
                 "values": values,
                 "first": values.index(view.at[name]),
-                "isWords": _are_words(group, name, values),
+                "isWords": are_words(values),
             }
             for name, values in view.axes.items()
         ],
@@ -254,7 +254,7 @@ def picture(group: Group) -> Figure | None:
     name = _first(group, view)
     lines = _lines(group, view, name) if name else {}
     values = view.axes.get(view.over, [])
-    words = _are_words(group, view.over, values)
+    words = are_words(values)
     if not name or not is_drawn(lines, words):
         return None
     metric = metric_named(name)
@@ -262,14 +262,9 @@ def picture(group: Group) -> Figure | None:
     return sweep(metric, x, lines, y_label=metric.title)
 
 
-def _are_words(group: Group, name: str, values: Sequence[str]) -> bool:
-    """Whether some values are neither numbers nor lists of them: nothing is between two."""
-    return any(order_key(group.described, name, value)[0] for value in values)
-
-
 def _first(group: Group, view: View) -> str:
     """Return the first headline that has a line, else the first; "" if there is none."""
-    words = _are_words(group, view.over, view.axes.get(view.over, []))
+    words = are_words(view.axes.get(view.over, []))
     drawn = (name for name in group.headlines if is_drawn(_lines(group, view, name), words))
     return next(drawn, next(iter(group.metrics), ""))
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ccperf.algorithms import registry, roles
 from ccperf.base.wording import counted
 from ccperf.evidence.cells import NOT_GIVEN, SETTINGS
+from ccperf.evidence.values import grid_of, in_order, order_key
 from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present.citation import bibliography, of_experiment
 from ccperf.present.figures.palette import looks_of
 from ccperf.runs.metrics import METRICS
 from ccperf.site.naming import slug
-from ccperf.site.ordering import order_key, sort_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -280,7 +280,7 @@ class Group:
             for name in self.settings
         }
         several = (
-            f"{name} ({', '.join(sorted({*values}, key=_by_value))})"
+            f"{name} ({', '.join(in_order(name, values, [self.name]))})"
             for name, values in settings.items()
             if len({*values}) > 1
         )
@@ -301,16 +301,17 @@ class Group:
     @cached_property
     def algorithms(self) -> list[str]:
         """The algorithms under test, in alphabetical order."""
-        return sorted({page.algorithm for page in self.pages}, key=sort_text)
+        return sorted({page.algorithm for page in self.pages}, key=_by_letters)
 
     @cached_property
     def axes(self) -> dict[str, list[str]]:
-        """The values of each parameter that there are runs of, by size."""
-        found: dict[str, list[str]] = {}
-        for name in self.parameters:
-            values = {page.point[name] for page in self.pages if name in page.point}
-            found[name] = sorted(values, key=lambda value: order_key(self.described, name, value))
-        return found
+        """The values of each parameter that there are runs of, in order."""
+        return {
+            name: in_order(
+                name, (page.point[name] for page in self.pages if name in page.point), [self.name]
+            )
+            for name in self.parameters
+        }
 
     @property
     def runs(self) -> int:
@@ -374,7 +375,7 @@ class Inventory:
     def algorithms(self) -> list[str]:
         """Every algorithm under test in an experiment, in alphabetical order."""
         names = {name for group in self.groups if group.name for name in group.algorithms}
-        return sorted(names, key=sort_text)
+        return sorted(names, key=_by_letters)
 
     def compared(self, kind: registry.Kind) -> tuple[list[str], list[str]]:
         """The algorithms of a kind: the usual baselines, and the others in alphabetical order.
@@ -385,7 +386,7 @@ class Inventory:
         there = {name for group in groups for name in group.algorithms}
         declared = (name for g in groups if g.described for name in g.described.usual)
         usual = [name for name in dict.fromkeys((*registry.USUAL, *declared)) if name in there]
-        return usual, sorted(there.difference(usual), key=sort_text)
+        return usual, sorted(there.difference(usual), key=_by_letters)
 
     def looks(self, kind: registry.Kind) -> dict[str, int]:
         """How each algorithm of a kind looks on all pages; empty where they are too many."""
@@ -415,8 +416,8 @@ def inventory(cells: Iterable[Cell], databases: Sequence[str]) -> Inventory:
     grouped: dict[str, list[Page]] = {name: [] for name in names}
     for page in pages:
         grouped[page.experiment].append(page)
-    groups = (Group(name, tuple(sorted(members, key=_order))) for name, members in grouped.items())
-    return Inventory(tuple(group for group in groups if group.pages), tuple(databases))
+    groups = (Group(name, _sorted(name, members)) for name, members in grouped.items() if members)
+    return Inventory(tuple(groups), tuple(databases))
 
 
 def _place(page: Page, algorithm: str, point: dict[str, str]) -> tuple[Any, ...]:
@@ -426,17 +427,18 @@ def _place(page: Page, algorithm: str, point: dict[str, str]) -> tuple[Any, ...]
     return (algorithm, tuple(sorted(point.items())), engine, page.record.stop_time)
 
 
-def _order(page: Page) -> tuple[Any, ...]:
-    known = page.described
-    names = [each.name for each in known.parameters] if known else []
-    return (
-        [order_key(known, name, page.point.get(name, "")) for name in names],
-        sort_text(page.algorithm),
-        page.cell.backend,
-        page.id,
-    )
+def _sorted(experiment: str, pages: Iterable[Page]) -> tuple[Page, ...]:
+    """Sort the pages of an experiment by its parameters, then by the algorithm."""
+    parameters = NAMED[experiment].parameters if experiment in NAMED else ()
+    grids = {each.name: grid_of(each.name, [experiment]) for each in parameters}
+
+    def key(page: Page) -> tuple[Any, ...]:
+        values = [order_key(page.point.get(name, ""), grid) for name, grid in grids.items()]
+        return values, _by_letters(page.algorithm), page.cell.backend, page.id
+
+    return tuple(sorted(pages, key=key))
 
 
-def _by_value(setting: str) -> tuple[bool, str]:
-    """Order the values of a setting, and that it is not given first."""
-    return setting != NOT_GIVEN, setting
+def _by_letters(name: str) -> tuple[str, str]:
+    """What sorts names by their letters, large or small."""
+    return name.lower(), name

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms import roles
 from ccperf.evidence.summary import summarise
+from ccperf.evidence.values import quantity
 from ccperf.experiments.catalogue import published_scenarios
 from ccperf.present import varying
 from ccperf.present.figures import topology
@@ -20,7 +21,6 @@ from ccperf.site import tables
 from ccperf.site.drawing import DATA_FILE
 from ccperf.site.engine import LiveView
 from ccperf.site.naming import slug
-from ccperf.site.ordering import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -196,8 +196,8 @@ class PageView:
     def column(self, name: str) -> Column:
         """Return the value of a parameter or setting; times and rates are sorted by size."""
         value = self.page.point.get(name) or self._group.setting(self.page, name)
-        number = quantity(self._group.described, name, value) if value else None
-        return Column(value or tables.MISSING, value if number is None else repr(number))
+        found = quantity(value) if value else None
+        return Column(value or tables.MISSING, value if found is None else repr(found.size))
 
     @cached_property
     def headlines(self) -> list[Interval]:
