@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native
 from ccperf.algorithms import roles
 from ccperf.base import expression
+from ccperf.evidence.summary import Summary, summarise
 from ccperf.evidence.versions import algorithm, digests, versioned
 from ccperf.experiments.catalogue import NAMED
 from ccperf.experiments.catalogue.experiment import JITTER, PROFILE, jitters
@@ -148,6 +149,15 @@ class Cell:
         if self.is_constant:
             return next(iter(self.metrics.values()))
         return self.metrics.get(seed)
+
+    def values(self, metric: str) -> dict[int, float]:
+        """A metric's value with each seed that gave it one."""
+        return {seed: found[metric] for seed, found in self.metrics.items() if metric in found}
+
+    def summary(self, metric: str) -> Summary | None:
+        """A metric over the seeds; None without a value."""
+        values = self.values(metric)
+        return summarise(list(values.values())) if values else None
 
 
 def read(databases: Iterable[str | Path]) -> list[Cell]:

@@ -14,7 +14,6 @@ from ccperf.evidence.cells import says_who_sends, told_by_maker, whoever_sends
 from ccperf.evidence.chosen import Algorithms
 from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
-from ccperf.evidence.summary import summarise
 from ccperf.evidence.values import are_words, in_order, quantity
 from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.present import figures
@@ -311,11 +310,8 @@ def _label(parameter: str, experiments: Sequence[str]) -> tuple[str, str]:
 
 def _mean(cell: Cell, metric: str) -> tuple[float, float | None]:
     """Mean over the seeds, and the half width of its interval; NaN without a value."""
-    values = [found[metric] for found in cell.metrics.values() if metric in found]
-    if not values:
-        return math.nan, None
-    summary = summarise(values)
-    return summary.mean, summary.half_width
+    summary = cell.summary(metric)
+    return (summary.mean, summary.half_width) if summary else (math.nan, None)
 
 
 def _against(

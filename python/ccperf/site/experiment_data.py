@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ccperf.errors import UsageError
 from ccperf.evidence.compare import pairs
 from ccperf.evidence.paired import difference
-from ccperf.evidence.summary import summarise
 from ccperf.evidence.values import are_words
 from ccperf.present.figures import sweep
 from ccperf.present.figures.figure import Axis
@@ -21,7 +20,6 @@ from ccperf.runs.metrics import metric_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ccperf.evidence.summary import Summary
     from ccperf.present.figures import Figure
     from ccperf.runs.metrics import Metric
     from ccperf.site.inventory import Group, Page
@@ -192,7 +190,7 @@ def experiment_data(group: Group, looks: Mapping[str, int]) -> dict[str, Any]:
                 ],
                 # Of each headline the values of all seeds.
                 "seeds": [
-                    [_six(found[name]) for found in page.cell.metrics.values() if name in found]
+                    [_six(value) for value in page.cell.values(name).values()]
                     for name in group.headlines
                 ],
                 "ratios": [
@@ -278,7 +276,7 @@ def _lines(
     members = [page for algorithm in group.algorithms for page in view.line(algorithm)]
     for page in members:
         points = found.setdefault(group.label(page, members), {})
-        summary = summarised(page, metric)
+        summary = page.cell.summary(metric)
         at = float(view.axes[view.over].index(page.point[view.over]))
         points.setdefault(at, (summary.mean, summary.half_width) if summary else (math.nan, None))
     return {
@@ -288,15 +286,9 @@ def _lines(
     }
 
 
-def summarised(page: Page, metric: str) -> Summary | None:
-    """Return a metric over the seeds of a page; None without values."""
-    values = [found[metric] for found in page.cell.metrics.values() if metric in found]
-    return summarise(values) if values else None
-
-
 def _mean(page: Page, metric: str) -> list[float] | None:
     """Return the mean, with its half width where seeds differ."""
-    summary = summarised(page, metric)
+    summary = page.cell.summary(metric)
     if summary is None:
         return None
     half = summary.half_width or 0.0

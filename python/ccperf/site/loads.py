@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ccperf.runs.metrics import metric_named
 from ccperf.site import small
 from ccperf.site.differences import DifferenceCell, difference_cell
-from ccperf.site.experiment_data import first_view, summarised
+from ccperf.site.experiment_data import first_view
 from ccperf.site.overview import Multiple, Overview
 from ccperf.site.scores import OF_TRANSFERS
 from ccperf.site.tables import MISSING, figures
@@ -82,7 +82,7 @@ class LoadOverview(Overview):
         found = []
         for name in names:
             page = line.pages.get((value, name))
-            summary = summarised(page, line.metric) if page else None
+            summary = page.cell.summary(line.metric) if page else None
             row = self._row(base, line, name, page)
             found.append(LoadCell(summary, difference_cell(row) if row else None))
         return found
@@ -159,7 +159,7 @@ def _lines(group: Group, criterion: Criterion) -> Iterator[Line]:
     several = [name for name, values in view.axes.items() if len(values) > 1 and name != view.over]
     found: dict[tuple[str, ...], dict[tuple[str, str], Page]] = {}
     for page in view.pages:
-        if summarised(page, metric):
+        if page.cell.values(metric):
             where = tuple(page.point.get(name, "") for name in several)
             at = (page.point.get(view.over, ""), page.algorithm)
             found.setdefault(where, {}).setdefault(at, page)

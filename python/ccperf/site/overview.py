@@ -16,7 +16,7 @@ from ccperf.evidence.summary import Summary
 from ccperf.runs.metrics import metric_named
 from ccperf.site import small
 from ccperf.site.differences import DifferenceCell, differences
-from ccperf.site.experiment_data import first_view, plane, summarised
+from ccperf.site.experiment_data import first_view, plane
 from ccperf.site.scores import CRITERIA
 from ccperf.site.tables import MISSING, figures
 
@@ -194,7 +194,7 @@ class Overview:
         places: dict[str, tuple[float, float]] = {}
         for page in view.pages:
             at = {name: page.point.get(name) for name in view.axes}
-            found = [summarised(page, name) for name in names]
+            found = [page.cell.summary(name) for name in names]
             if at == view.at and found[0] and found[1]:
                 places.setdefault(page.algorithm, (found[0].mean, found[1].mean))
         shown = {look: name for name, look in self.looks.items() if name in places}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf.base.wording import counted
-from ccperf.evidence.summary import Summary, summarise
 from ccperf.runs.metrics import METRICS
 
 if TYPE_CHECKING:
+    from ccperf.evidence.summary import Summary
     from ccperf.experiments.catalogue.parameter import Value
     from ccperf.experiments.catalogue.printed import Printed
     from ccperf.site.inventory import Group, Page
@@ -67,7 +67,7 @@ def _ours(group: Group, value: Printed) -> str:
     """Return our value of the runs at its parameters; else of the nearest, and what differs."""
     found: dict[tuple[str, ...], list[tuple[Page, Summary]]] = {}
     for page in group.pages:
-        summary = _summary(page, value.metric)
+        summary = page.cell.summary(value.metric)
         if page.algorithm == value.algorithm and _is_at(page.point, value.point) and summary:
             found.setdefault(differing(group, page, value), []).append((page, summary))
     if not found:
@@ -113,7 +113,7 @@ def _ratios(group: Group, page: Page, summary: Summary, value: Printed) -> list[
     algorithm = base.pop("algorithm")
     point = {**page.point, **{name: str(at) for name, at in base.items()}}
     bases = [
-        _summary(o, value.metric)
+        o.cell.summary(value.metric)
         for o in group.pages
         if o.algorithm == algorithm and o.point == point
     ]
@@ -122,9 +122,3 @@ def _ratios(group: Group, page: Page, summary: Summary, value: Printed) -> list[
 
 def _is_at(point: Mapping[str, str], wanted: Mapping[str, Value]) -> bool:
     return all(point.get(name) == str(at) for name, at in wanted.items())
-
-
-def _summary(page: Page, metric: str) -> Summary | None:
-    """The metric over seeds."""
-    values = [found[metric] for found in page.cell.metrics.values() if metric in found]
-    return summarise(values) if values else None

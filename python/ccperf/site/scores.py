@@ -426,7 +426,7 @@ def _comparable(group: Group) -> dict[str, list[Cell]]:
 def _column(cells: Mapping[str, Sequence[Cell]], metric: str) -> dict[str, Score]:
     """Return the score of each algorithm in one experiment, over the points that all have."""
     having = {
-        name: {cell.point: cell for cell in members if _seeds(cell, metric)}
+        name: {cell.point: cell for cell in members if cell.values(metric)}
         for name, members in cells.items()
     }
     having = {name: points for name, points in having.items() if points}
@@ -451,10 +451,6 @@ def _is_above(cell: Cell, metric: str) -> bool:
     return any(found.get(metric, 0) > 0 for found in cell.metrics.values())
 
 
-def _seeds(cell: Cell, metric: str) -> set[int]:
-    return {seed for seed, found in cell.metrics.items() if metric in found}
-
-
 def _over(cells: Sequence[Cell], metric: str) -> Summary:
     """Return the mean over cells, with its interval from the seeds that all of them have.
 
@@ -462,10 +458,10 @@ def _over(cells: Sequence[Cell], metric: str) -> Summary:
     algorithm is then that of the means. A cell in which nothing is drawn has any seed.
     """
     is_factor = metric_named(metric).effect == "ratio"
-    each = [summarise([m[metric] for m in c.metrics.values() if metric in m]).mean for c in cells]
-    mean = _mean(each, is_factor)
+    each = (cell.summary(metric) for cell in cells)
+    mean = _mean([summary.mean for summary in each if summary], is_factor)
     varying = [cell for cell in cells if not cell.is_constant] or cells[:1]
-    seeds = set.intersection(*(_seeds(cell, metric) for cell in varying))
+    seeds = set.intersection(*(set(cell.values(metric)) for cell in varying))
     if not seeds:
         return summarise([mean])
     by_seed = [

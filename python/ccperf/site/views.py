@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms import roles
-from ccperf.evidence.summary import summarise
 from ccperf.evidence.values import quantity
 from ccperf.experiments.catalogue import published_scenarios
 from ccperf.present import varying
@@ -209,12 +208,11 @@ def interval(page: Page, name: str) -> Interval:
     """Return a metric's mean over the seeds of a page."""
     metric = metric_named(name)
     of_seeds = page.cell.metrics.values()
-    values = [found[name] for found in of_seeds if name in found]
     never = sum(map(metric.is_never, of_seeds))
-    if not values:
+    summary = page.cell.summary(name)
+    if not summary:
         return Interval(*(("never", "", "", "never") if never else _NOTHING))
-    summary = summarise(values)
-    places = 0 if metric.kind == "count" and len(values) == 1 else 2
+    places = 0 if metric.kind == "count" and summary.n == 1 else 2
     full = repr(summary.mean)
     if summary.half_width is not None:
         full += f" ± {summary.half_width!r}, {summary.n} seeds"
