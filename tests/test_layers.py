@@ -100,7 +100,7 @@ base.consoles          :
 base.expression        :
 base.outputs           : errors
 base.interruption      :
-base.startup           :
+base.process           :
 base.lazy              :
 base.libraries         : errors
 data                   :
@@ -153,7 +153,7 @@ experiments.catalogue  : _native algorithms.registry algorithms.releases algorit
                          runs.backends scenario scenario.flow_trace scenario.profiles scenario.toml
 runs.flow_monitor      : errors
 runs.backends          : _native algorithms algorithms.registry algorithms.releases
-                         algorithms.user_code errors runs.consistency runs.parquet
+                         algorithms.user_code base.process errors runs.consistency runs.parquet
                          runs.recording scenario.canonical
 runs.result            : _native algorithms.user_code base.libraries base.wording errors
                          present.figures present.notebook runs.backends runs.diagnoses runs.metrics
@@ -174,7 +174,7 @@ store                  : _native algorithms.registry algorithms.roles algorithms
                          runs.parquet runs.recording runs.result scenario scenario.canonical
 experiments.what_if    : _native algorithms.user_code base.expression errors experiments.grid
                          experiments.topologies scenario
-campaign               : _native algorithms.roles algorithms.user_code base.consoles
+campaign               : _native algorithms.roles algorithms.user_code base.consoles base.process
                          base.interruption base.wording errors present.notebook runs.backends
                          runs.metrics runs.result runs.sources scenario scenario.canonical
                          scenario.chance store
@@ -183,16 +183,17 @@ campaign.plan          : algorithms.registry base.expression campaign errors exp
 present.reproduce      : algorithms.roles algorithms.user_code base.expression errors
                          experiments.catalogue
 verify                 : _native algorithms.judges algorithms.registry algorithms.releases
-                         base.interruption base.wording
+                         base.process base.interruption base.wording
                          base.outputs campaign data errors experiments.catalogue
                          experiments.programs experiments.published experiments.topologies
                          experiments.traces runs.backends runs.diagnoses runs.metrics scenario
                          scenario.profiles
-site                   : _native algorithms.registry algorithms.roles base.expression base.outputs
-                         base.prose base.wording data errors evidence experiments.catalogue
-                         experiments.published experiments.what_if present.citation present.figures
-                         present.reproduce present.varying runs.backends runs.diagnoses
-                         runs.metrics runs.result runs.sources store verify
+site                   : _native algorithms.registry algorithms.roles base.process base.expression
+                         base.outputs base.prose base.wording data errors evidence
+                         experiments.catalogue experiments.published experiments.what_if
+                         present.citation present.figures present.reproduce present.varying
+                         runs.backends runs.diagnoses runs.metrics runs.result runs.sources store
+                         verify
 api                    : algorithms.roles algorithms.user_code base.columns base.expression
                          base.libraries base.outputs base.wording campaign campaign.plan errors
                          evidence experiments.catalogue experiments.grid present.notebook
@@ -201,14 +202,14 @@ include                :
 gym                    : _native algorithms base.libraries base.wording errors
                          experiments.catalogue scenario
 cli                    : _native algorithms.registry algorithms.releases algorithms.roles
-                         algorithms.user_code api base.columns base.consoles base.expression
-                         base.interruption
-                         base.outputs base.startup base.wording campaign campaign.plan data errors
-                         evidence experiments.catalogue experiments.grid experiments.programs
-                         experiments.topologies experiments.what_if present.citation
-                         present.exporters present.figures present.reproduce runs.backends
-                         runs.diagnoses runs.metrics runs.sources scenario scenario.differences
-                         scenario.profiles scenario.toml site store verify
+                         algorithms.user_code api base.columns base.consoles base.process
+                         base.expression base.interruption base.outputs base.wording
+                         campaign campaign.plan data errors evidence experiments.catalogue
+                         experiments.grid experiments.programs experiments.topologies
+                         experiments.what_if present.citation present.exporters present.figures
+                         present.reproduce runs.backends runs.diagnoses runs.metrics runs.sources
+                         scenario scenario.differences scenario.profiles scenario.toml site store
+                         verify
 __main__               : cli
 """
 

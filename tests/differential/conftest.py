@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from disciplines import Make, Queue
 
-from ccperf.runs.backends.ns3 import build
+from ccperf.runs.backends.cache import cache_directory
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -56,7 +56,7 @@ def linked(driver: str) -> Path:
         source.read_bytes(),
     ]
     key = hashlib.sha256(b"\n".join([*content, *map(str.encode, (*flags, *libraries))])).hexdigest()
-    program = build.cache_directory() / "replays" / f"{driver}-{key[:24]}"
+    program = cache_directory("ns3") / "replays" / f"{driver}-{key[:24]}"
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
         new = program.with_suffix(f".{os.getpid()}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ccperf.campaign.executor import Executor, JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
-from ccperf.campaign.local import LocalExecutor, Processes, cores
+from ccperf.campaign.local import LocalExecutor, Processes
 from ccperf.campaign.points import Point, Repeated, expand, is_another, repeats
 from ccperf.campaign.progress import Bar, Lines, Progress, Silent, bar, bar_if_seen
 from ccperf.campaign.run import CampaignReport, Failure, run, simulate
@@ -26,7 +26,6 @@ __all__ = [
     "Stopped",
     "bar",
     "bar_if_seen",
-    "cores",
     "expand",
     "is_another",
     "perform",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ccperf.base.interruption import PATIENCE_S
+from ccperf.base.process import cores
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
 from ccperf.campaign.process import Died, Process
@@ -149,10 +149,3 @@ class LocalExecutor:
         self._threads.shutdown(wait=False, cancel_futures=True)
         # Of those that have not begun, nobody would ever say that they are done.
         wait([future for future in begun if not future.cancelled()], timeout=PATIENCE_S)
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -22,9 +22,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__
+from ccperf.base.process import cores
 from ccperf.base.wording import counted
 from ccperf.campaign.executor import JobProgress, Stopped
-from ccperf.campaign.local import cores
 from ccperf.campaign.outcome import Failed, attempt
 from ccperf.errors import RunError, UsageError
 from ccperf.runs import backends

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 #: Before it imports what makes runs.
-_START = f"from ccperf.base import startup; startup.lightly(); from {__name__} import main; main()"
+_START = (
+    "from ccperf.base.process import start_lightly; start_lightly(); "
+    f"from {__name__} import main; main()"
+)
 
 
 class Died(RunError):

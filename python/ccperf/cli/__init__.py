@@ -10,7 +10,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from ccperf.base import interruption, startup
+from ccperf.base import interruption, process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,9 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run a command line and exit."""
-    startup.with_streams()  # before anything else is opened
+    process.with_streams()  # before anything else is opened
     interruption.watch()
-    startup.lightly()
+    process.start_lightly()
     try:
         from ccperf.cli.app import invoke
         from ccperf.cli.output import print_anywhere

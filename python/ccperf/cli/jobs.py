@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ccperf.base import interruption
+from ccperf.base.process import cores
 from ccperf.base.wording import counted
-from ccperf.cli.options import DEFAULT_DB, Running, cores, writable_file
+from ccperf.cli.options import DEFAULT_DB, Running, writable_file
 from ccperf.cli.output import note, progress_bar, warn
 
 if TYPE_CHECKING:

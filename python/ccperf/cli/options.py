@@ -217,13 +217,6 @@ class Running:
             raise UsageError("--profile", str(error)) from None
 
 
-def cores() -> int:
-    """The number of cores that this process may use."""
-    from ccperf import campaign
-
-    return campaign.cores()
-
-
 def known_backend(name: str) -> Backend:
     """The backend of this name. Raises :class:`~ccperf.errors.UsageError`."""
     try:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from ccperf.base.process import cores
 from ccperf.base.wording import counted
-from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
+from ccperf.cli.options import Json, Running, open_backend, writable_file
 from ccperf.cli.output import note, print_json, progress_bar, say, table
 from ccperf.cli.parameter import Parameter
 from ccperf.cli.trust import ask

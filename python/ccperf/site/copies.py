@@ -11,6 +11,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, TypeVar
 
+from ccperf.base.process import cores
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -25,7 +27,7 @@ def worth(items: int, least: int) -> int:
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         return 1
-    return max(1, min(_cores(), items // least))
+    return max(1, min(cores(), items // least))
 
 
 def mapped(function: Callable[[Item], Made], items: Sequence[Item], workers: int) -> Iterator[Made]:
@@ -63,9 +65,3 @@ def _end_with_parent() -> None:
     if parent:
         wait([parent.sentinel])
         os._exit(1)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

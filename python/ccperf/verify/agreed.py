@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import RunError
+from ccperf.runs.backends.cache import cache_directory
 from ccperf.runs.backends.ns3 import build
 from ccperf.verify import packets
 from ccperf.verify.compare import Comparison, recorded, table_differences
@@ -67,7 +68,7 @@ def compare(
 def _place(traced: Scenario, theirs: Backend) -> Path:
     answered_by = f"{theirs.version}\n{build.driver()}"
     key = hashlib.sha256(f"{answered_by}\n{traced.lowered()}".encode()).hexdigest()
-    return build.cache_directory() / "agreed" / key[:2] / key
+    return cache_directory("ns3") / "agreed" / key[:2] / key
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf import campaign
+from ccperf.base.process import cores
 from ccperf.experiments import programs
 from ccperf.experiments.published import Published, published
 from ccperf.runs.metrics import METRICS
@@ -74,7 +75,7 @@ def compare(
         done(page)
         return page.number, result
 
-    results = dict(side_by_side(pages, run, jobs or campaign.cores()))
+    results = dict(side_by_side(pages, run, jobs or cores()))
     for page in pages:
         for table, column, metric, value in page.values():
             ours = getattr(results[page.number], table).get(column, {}).get(metric)

@@ -32,8 +32,8 @@ _STATUS = struct.Struct("=i")
 _START = f"""
 import sys
 sys.path[:] = sys.argv[1].split({os.pathsep!r})
-from ccperf.base import startup
-startup.lightly()
+from ccperf.base import process
+process.start_lightly()
 from {__name__} import main
 main()
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -13,12 +12,13 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ccperf.base.process import cores
 from ccperf.errors import RunError, UsageError
+from ccperf.runs.backends.cache import cache_directory, locked
 from ccperf.runs.backends.linux import source, steps
 
 #: Called with the number of files compiled, and how many there will be, about.
@@ -94,32 +94,28 @@ def build(
     check_machine()
     found = source.find(tree)
     key = _key(found, controls)
-    folder = cache_directory() / key
+    folder = cache_directory("linux") / key
     if not (folder / "kernel.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder / "lock"):
+        with locked(folder / "lock"):
             if not (folder / "kernel.json").exists():
                 _build(found, controls, folder, progress)
     kernel = _read(folder)
     if current() != kernel:
         draft = folder / "current"
         draft.write_text(key)
-        draft.replace(cache_directory() / "current")
+        draft.replace(cache_directory("linux") / "current")
     return kernel
 
 
 def current() -> Kernel | None:
     """The kernel that was built, or asked for, last."""
     try:
-        return _read(cache_directory() / (cache_directory() / "current").read_text().strip())
+        return _read(
+            cache_directory("linux") / (cache_directory("linux") / "current").read_text().strip()
+        )
     except (OSError, ValueError, LookupError):
         return None
-
-
-def cache_directory() -> Path:
-    """Where kernels are kept."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "ccperf" / "linux"
 
 
 def check_host() -> None:
@@ -145,7 +141,7 @@ def check_machine() -> None:
         raise Unavailable(
             "building a kernel needs the static library of C, libc.a: apt-get install libc6-dev"
         )
-    place = cache_directory()
+    place = cache_directory("linux")
     _check_name(place)
     while not place.exists():
         place = place.parent
@@ -204,8 +200,7 @@ def _build(
         config = [*make, f"KCONFIG_ALLCONFIG={CONFIG}", "allnoconfig"]
         _run(config, env, "the kernel cannot be configured")
         _check_config(room / "objects" / ".config", version)
-        jobs = len(os.sched_getaffinity(0))
-        compile_ = ["nice", "-n", "10", *make, f"-j{jobs}", "linux"]
+        compile_ = ["nice", "-n", "10", *make, f"-j{cores()}", "linux"]
         _run(compile_, env, f"Linux {version} does not compile", progress)
         made = room / "linux"
         _run(["strip", "-o", str(made), str(room / "objects" / "linux")], env, "strip failed")
@@ -257,7 +252,7 @@ def headers(kernel: Kernel) -> Path:
     made = archive.with_name("headers")
     if not archive.exists():
         raise Unavailable(f"Linux {kernel.version} was built without its headers: build it anew")
-    with _locked(archive.with_name("lock")):
+    with locked(archive.with_name("lock")):
         if not made.exists():
             with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
                 subprocess.run(["tar", "-xf", archive, "-C", scratch], check=True)
@@ -361,11 +356,3 @@ def _run(
         first = next((i for i, line in enumerate(lines) if re.search(r"\b[Ee]rror\b", line)), -5)
         shown = "\n".join(lines[first:][:_SHOWN_LINES])
         raise RunError(f"{failure}:\n{shown}")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Several processes may want the same kernel; one builds it, the others wait."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

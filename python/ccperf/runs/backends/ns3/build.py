@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import platform
@@ -11,8 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,6 +18,7 @@ from pathlib import Path
 from ccperf.algorithms.user_code.content import digest_of_files, folders_of, with_includes
 from ccperf.algorithms.user_code.names import is_cpp_source
 from ccperf.errors import RunError
+from ccperf.runs.backends.cache import cache_directory, locked
 from ccperf.runs.backends.ns3 import release, rows
 from ccperf.runs.backends.ns3.release import MODULES, Release, Unavailable
 
@@ -125,18 +124,12 @@ def _classes(program: Path, parent: str) -> list[str]:
     return done.stdout.split()
 
 
-def cache_directory() -> Path:
-    """Where compiled drivers are kept."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "ccperf" / "ns3"
-
-
 def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], None]) -> Path:
     # Where ns-3 is stands in the executable, so it is part of the key.
     compiler = (tools.compiler, tools.compiler_version, *_FLAGS, *_USER_FLAGS)
     parts = (content, str(tools.ns3.root), *_content(tools.ns3), *compiler)
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
-    directory = cache_directory() / key
+    directory = cache_directory("ns3") / key
     target = directory / name
     if target.exists():
         _not_of_others(directory, target)
@@ -149,7 +142,7 @@ def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], N
             "XDG_CACHE_HOME names another place"
         ) from error
     _not_of_others(directory)
-    with _locked(directory / "lock"):
+    with locked(directory / "lock"):
         if not target.exists():
             with tempfile.TemporaryDirectory(dir=directory) as scratch:
                 made = Path(scratch) / name
@@ -172,14 +165,6 @@ def _not_of_others(*paths: Path) -> None:
                 f"others can write to {path}, a program that would be run; XDG_CACHE_HOME names "
                 "another place"
             )
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Several processes may want the same driver; one compiles, the others wait."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _compile_driver(tools: Toolchain, target: Path) -> None:

@@ -1,6 +1,7 @@
-"""How the processes that are ccperf's own start: a short run is over before what they leave out is.
+"""This process: how one that is ccperf's own starts, and how many cores it may use.
 
-Not for processes of others, who have their own ideas of their environment and their garbage.
+A short run is over before what a start leaves out is. That is not for processes of others, who have
+their own ideas of their environment and their garbage.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SENTENCES = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
 NEW_OBJECTS = 300_000
 
 
-def lightly() -> None:
+def start_lightly() -> None:
     """Let this process load its libraries soon; to be called before it loads them."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
@@ -57,3 +58,10 @@ def with_streams() -> None:
             os.set_inheritable(nowhere, nowhere == number)
             mode = "r" if number == 0 else "w"
             setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
