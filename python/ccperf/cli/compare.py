@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ccperf.cli.options import Databases
 from ccperf.cli.parameter import Parameter
 
 if TYPE_CHECKING:
-    from ccperf.evidence.cells import Cell
-    from ccperf.evidence.chosen import Algorithms
-    from ccperf.evidence.compare import Comparison, Over
+    from ccperf.evidence.compare import Comparison
 
 
 def command(
@@ -67,72 +62,22 @@ def command(
     """
     from ccperf.cli.compare_runs import compare_runs
     from ccperf.cli.comparison import print_comparison
-    from ccperf.cli.options import databases
-    from ccperf.cli.output import arguments
-    from ccperf.cli.spelling import with_databases
+    from ccperf.cli.sides import Items
     from ccperf.errors import UsageError
-    from ccperf.evidence import cells, gate
-    from ccperf.evidence.by_parameter import by_parameter, meant
-    from ccperf.evidence.chosen import Algorithms, choose, metrics_named, words
+    from ccperf.evidence import gate
+    from ccperf.evidence.chosen import metrics_named
     from ccperf.evidence.compare import compare
     from ccperf.experiments.catalogue import answer
-    from ccperf.runs import backends
 
     format = "json" if json else format
     gates = [gate.parse(text) for text in fail_on or []]
     threshold = _threshold(least)
-    over: Over = "algorithms"
-    files = [] if by else [Path(item) for item in items if _is_database(item)]
-    if cc and not files:
-        raise UsageError(
-            "--cc",
-            f"is for two databases; name what to compare: ccperf compare {shlex.join(words(cc))}",
-        )
-    if versions and (by or any(map(_backend, items))):
-        raise UsageError("--versions", "compares versions only, not backends or --by")
-    if by:
-        found = choose(databases(db), experiment=experiment, cc=",".join(items), at=at)
-        sides = by_parameter(found, by, "--by")
-        over = "values"
-    elif files:
-        advice = with_databases(arguments(), [str(path) for path in files])
-        if len(files) != len(items) or versions:
-            other = next((item for item in items if not _is_database(item)), "--versions")
-            message = f"`{other}` is no database; name databases only, or write {advice}"
-            raise UsageError("items", message)
-        if len(files) == 1:
-            raise UsageError("items", f"name two databases; for what is in one write {advice}")
-        over = "databases"
-        sides = {
-            str(path): choose([path], experiment=experiment, cc=cc, at=at, newest=True)
-            for path in files
-        }
-    elif all(_backend(item) for item in items) and items:
-        over = "backends"
-        sides = _on_backends(items, choose(databases(db), experiment=experiment, at=at))
-    elif on := next(filter(_backend, items), ""):
-        other = next(item for item in items if not _backend(item))
-        raise UsageError(
-            "items",
-            f"`{on}` names a backend, and `{other}` none; write {other}@native, or another of"
-            f" {', '.join(backends.known())}",
-        )
-    else:
-        given = databases(db)
-        if _are_runs(items, given):
-            if gates:
-                raise UsageError("--fail-on", "is for algorithms or databases, not single runs")
-            return compare_runs(items, given, metrics_named(metric, "--metric"), format)
-        found = choose(given, experiment=experiment, at=at)
-        choice = {"--experiment": experiment, "--at": at}
-        named = Algorithms.of(found, " ".join(f"{o} {text}" for o, text in choice.items() if text))
-        try:
-            sides = cells.by_algorithm(found, _algorithms(items, named, versions=versions))
-        except UsageError as error:
-            if not (parameter := meant(found, items)):
-                raise
-            advice = f"{error.message}; or do you mean --by {parameter}?"
-            raise UsageError(error.field, advice) from None
+    named = Items(items, db, experiment=experiment, at=at, cc=cc, by=by, versions=versions)
+    if named.are_runs:
+        if gates:
+            raise UsageError("--fail-on", "is for algorithms or databases, not single runs")
+        return compare_runs(items, named.databases, metrics_named(metric, "--metric"), format)
+    over, sides = named.sides()
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
     chosen, gated = metrics_named(metric, "--metric"), [each.metric for each in gates]
@@ -172,36 +117,6 @@ def _apart(comparison: Comparison) -> str:
     return f": {'; '.join(said)}" if len(said) == 2 else ""
 
 
-def _backend(item: str) -> str:
-    """The backend that an item names: `linux` of `cubic@linux`; empty if it names none."""
-    from ccperf.runs import backends
-
-    name = item.rpartition("@")[2]
-    return name if "@" in item and name in backends.known() else ""
-
-
-def _on_backends(items: Sequence[str], found: Sequence[Cell]) -> dict[str, list[Cell]]:
-    """The cells of each algorithm on its backend."""
-    from ccperf.errors import UsageError
-    from ccperf.evidence.chosen import Algorithms
-
-    there = Algorithms.of(found)
-    sides = {}
-    for item in items:
-        text, _, backend = item.rpartition("@")
-        name = there.one(text, "items")
-        cells = [cell for cell in found if (cell.algorithm, cell.backend) == (name, backend)]
-        if not cells:
-            have = ", ".join(sorted({c.backend for c in found if c.algorithm == name}))
-            raise UsageError(
-                "items",
-                f"no runs of {name} on {backend} (on {have} there are): "
-                f"`ccperf bench {text} --backend {backend}` makes them",
-            )
-        sides[f"{name}@{backend}"] = cells
-    return sides
-
-
 def _threshold(text: str) -> float:
     """`5%` as 0.05."""
     from ccperf.errors import UsageError
@@ -214,41 +129,3 @@ def _threshold(text: str) -> float:
     if not sign or rest.strip() or not 0 <= value < 100:
         raise UsageError("--least", f"`{text}` is no percentage from 0% to below 100%; e.g. 5%")
     return value / 100
-
-
-def _is_database(item: str) -> bool:
-    """User code is a file, too. Raises `UsageError` for a database that is not there."""
-    from ccperf.algorithms.user_code.names import is_user_code, unfinished
-    from ccperf.errors import UsageError
-
-    if Path(item).suffix == ".db" and not Path(item).exists():
-        raise UsageError("items", f"there is no database `{item}`")
-    return Path(item).is_file() and not is_user_code(item) and unfinished(item) is None
-
-
-def _are_runs(items: Sequence[str], databases: Sequence[Path]) -> bool:
-    """Whether these are ids of runs, not algorithms."""
-    from ccperf.cli.options import LATEST
-    from ccperf.store import Store
-
-    ids: list[str] = []
-    for path in databases:
-        with Store(path, "r") as store:
-            ids += store.ids()
-    return bool(items) and (items[0] == LATEST or any(each.startswith(items[0]) for each in ids))
-
-
-def _algorithms(items: Sequence[str], there: Algorithms, *, versions: bool) -> list[str]:
-    """The algorithms named, in their order; the newest of all."""
-    from ccperf.base import expression
-    from ccperf.errors import UsageError
-
-    if not versions:
-        named = [there.one(one, "items") for item in items for one in expression.each(item)]
-        return named or there.newest()
-    if len(items) != 1:
-        raise UsageError("--versions", "compares those of one algorithm; name that one")
-    names = there.versions(items[0], "items")
-    if len(names) < 2:
-        raise UsageError("--versions", f"there is only one of {names[0]}")
-    return names
