@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from ccperf.algorithms.roles import AGAINST, LABELS
 from ccperf.base import interruption
@@ -24,7 +24,12 @@ from ccperf.errors import UsageError
 from ccperf.experiments.grid import expand, seeds
 
 if TYPE_CHECKING:
+    from ccperf.campaign import Repeated
+    from ccperf.campaign.plan import Plan
     from ccperf.experiments.catalogue import Experiment
+
+    #: An experiment, with values of its parameters instead of the catalogue's.
+    _Part: TypeAlias = tuple[Experiment, Mapping[str, Sequence[object]]]
 
 #: What `--datacentre` and `--loadbalance` compare the schemes in.
 COMPARED = (
@@ -116,36 +121,15 @@ def command(
     `ccperf bench --loadbalance ecmp,Conga,LetFlow,Hermes --experiments load_balancing`.
     """
     from ccperf.algorithms.user_code.names import label, short
-    from ccperf.base.wording import counted
-    from ccperf.campaign.estimate import hops
-    from ccperf.campaign.plan import SETTINGS, Plan
-    from ccperf.experiments import catalogue
+    from ccperf.campaign.plan import Plan
     from ccperf.experiments.catalogue import sets
 
     running = running or Running()
     running.declare_sources()
     running.job_count()  # before the checking of points, which may take a while
     kind = _kind(datacentre, loadbalance)
-    there = kind.experiments
-    chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()]
-    for experiment in chosen:
-        if experiment.name not in there:
-            raise UsageError("--experiments", _no_benchmark(experiment))
-    if named_set and (chosen or kind.database):
-        raise UsageError("--set", "has experiments of its own; leave the other option out")
-    parts: list[tuple[Experiment, Mapping[str, Sequence[object]]]] = [
-        (catalogue.get(entry.experiment), entry.parameters)
-        for entry in (sets.get(named_set).entries if named_set else ())
-    ] or [(experiment, {}) for experiment in chosen or there.values()]
-    if against:
-        parts = _met(parts, against)
-    try:
-        algorithms = under_test([experiment for experiment, _ in parts], names, "names")
-    except UsageError as error:
-        # What takes it elsewhere are options that this command does not have.
-        hint = _elsewhere(names)
-        message = error.message.partition("; ")[0] + hint if hint else error.message
-        raise UsageError(error.field, message) from None
+    parts = _parts(kind, experiments, named_set, against)
+    algorithms = _under_test([experiment for experiment, _ in parts], names)
     numbers = seeds(seed, "--seed") if seed else None
     jobs = {
         name: [
@@ -171,62 +155,13 @@ def command(
             writable_file(target, "--db")
         if not no_site:
             writable_folder(output)
-    # Built, and with that checked, for one seed; those of the others take room when it is time.
-    try:
-        wanted = planned(jobs)
-    except UsageError as error:
-        # Parameters have the values of the catalogue; what is wrong is a setting of all, or who it
-        # meets.
-        is_setting = error.field in (*SETTINGS, AGAINST)
-        raise UsageError(
-            option_of(error.field) if is_setting else error.field, error.message
-        ) from None
-    everything = [repeated for repeats in wanted.values() for repeated in repeats]
-    count = sum(len(repeated.seeds) for repeated in everything)
-    asked = sum(plan.asked for plans in jobs.values() for plan in plans)
-    note_left_out(asked - count)
+    wanted = _planned(jobs)
+    count = sum(len(repeated.seeds) for repeats in wanted.values() for repeated in repeats)
+    note_left_out(sum(plan.asked for plans in jobs.values() for plan in plans) - count)
     if dry_run:
-        # Who makes the runs is told how many they were, without waiting for it here.
-        distinct = once(everything)
-        runs = sum(len(repeated.seeds) for repeated in distinct)
-        if runs < count:
-            message = f"{count} points are {counted(runs, 'run')}"
-            note(f"{message}: some experiments have points in common")
-        lines = [line for repeated in everything for line in repeated.commands(running.backend)]
-        if json:
-            print_json([{"command": line} for line in lines])
-        else:
-            say("\n".join(lines))
-        note_estimate(((each.scenario, len(each.seeds)) for each in distinct), running)
+        _print_plan([each for repeats in wanted.values() for each in repeats], running, json)
         return 0
-    backend = running.open_backend()
-    for repeated in everything:
-        backend.prepare(repeated.scenario)
-
-    from ccperf.store import Store
-
-    exit_status = 0
-    done: dict[str, Path] = {}
-    with running.made_by(backend) as made_by:
-        for name in algorithms:
-            with Store(targets[name], "a") as store:
-                # The longest first, so that no core waits at the end for one that began last.
-                longest = sorted(wanted.pop(name), key=lambda each: -hops(each.scenario))
-                report = run_campaign(
-                    (point for repeated in longest for point in repeated.points()),
-                    store,
-                    backend,
-                    running,
-                    title=label(name),
-                    made_by=made_by,
-                    count=sum(len(repeated.seeds) for repeated in longest),
-                )
-                if store.ids():
-                    done[name] = targets[name]
-            exit_status = max(exit_status, status(report))
-            if report.interrupted or report.changed:
-                break
-    ok = exit_status == 0
+    done, exit_status = _run(wanted, targets, running)
     index = None
     if done and not no_site and exit_status != interruption.STATUS:
         from ccperf.cli.site import build_site
@@ -235,7 +170,7 @@ def command(
     if json:
         print_json(
             {
-                "ok": ok,
+                "ok": exit_status == 0,
                 "databases": [str(path) for path in dict.fromkeys(done.values())],
                 "runs": count,
                 "site": str(index) if index else None,
@@ -265,6 +200,127 @@ class _Kind:
     database: str
     #: The metrics that they are compared in, after all is run.
     compared: Sequence[str] = ()
+
+
+def _kind(datacentre: bool, loadbalance: bool) -> _Kind:
+    if datacentre and loadbalance:
+        raise UsageError("--loadbalance", "cannot be combined with --datacentre; give one")
+    return _KINDS["routing" if loadbalance else "qdisc" if datacentre else "cc"]()
+
+
+def _parts(kind: _Kind, experiments: str, named_set: str, against: str) -> list[_Part]:
+    """The experiments asked for; all of the kind if nothing is said. Raises `UsageError`."""
+    from ccperf.experiments import catalogue
+    from ccperf.experiments.catalogue import sets
+
+    chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()]
+    for experiment in chosen:
+        if experiment.name not in kind.experiments:
+            raise UsageError("--experiments", _no_benchmark(experiment))
+    if named_set and (chosen or kind.database):
+        raise UsageError("--set", "has experiments of its own; leave the other option out")
+    parts: list[_Part] = [
+        (catalogue.get(entry.experiment), entry.parameters)
+        for entry in (sets.get(named_set).entries if named_set else ())
+    ] or [(experiment, {}) for experiment in chosen or kind.experiments.values()]
+    return _met(parts, against) if against else parts
+
+
+def _met(wanted: Sequence[_Part], against: str) -> list[_Part]:
+    """The same with these opponents, where there is one."""
+    opponents = {LABELS[AGAINST]: expand("--against", against)}
+    if not any(AGAINST in experiment.roles for experiment, _ in wanted):
+        raise UsageError("--against", "none of the experiments has an opponent")
+    return [
+        (experiment, {**parameters, **opponents} if AGAINST in experiment.roles else parameters)
+        for experiment, parameters in wanted
+    ]
+
+
+def _under_test(experiments: Sequence[Experiment], names: str) -> list[str]:
+    """The algorithms named. Raises `UsageError`; of another kind it says which option tests it."""
+    try:
+        return under_test(experiments, names, "names")
+    except UsageError as error:
+        # What takes it elsewhere are options that this command does not have.
+        hint = _elsewhere(names)
+        message = error.message.partition("; ")[0] + hint if hint else error.message
+        raise UsageError(error.field, message) from None
+
+
+def _planned(jobs: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
+    """What is to run of each algorithm. Raises `UsageError`.
+
+    Built, and with that checked, for one seed; those of the others take room when it is time.
+    """
+    from ccperf.campaign.plan import SETTINGS
+
+    try:
+        return planned(jobs)
+    except UsageError as error:
+        # Parameters have the values of the catalogue; what is wrong is a setting of all, or who it
+        # meets.
+        is_setting = error.field in (*SETTINGS, AGAINST)
+        raise UsageError(
+            option_of(error.field) if is_setting else error.field, error.message
+        ) from None
+
+
+def _print_plan(repeats: Sequence[Repeated], running: Running, json: bool) -> None:
+    """The command of each point, and how long all of them take."""
+    from ccperf.base.wording import counted
+
+    # Who makes the runs is told how many they were, without waiting for it here.
+    distinct = once(repeats)
+    count, runs = (sum(len(each.seeds) for each in many) for many in (repeats, distinct))
+    if runs < count:
+        message = f"{count} points are {counted(runs, 'run')}"
+        note(f"{message}: some experiments have points in common")
+    lines = [line for repeated in repeats for line in repeated.commands(running.backend)]
+    if json:
+        print_json([{"command": line} for line in lines])
+    else:
+        say("\n".join(lines))
+    note_estimate(((each.scenario, len(each.seeds)) for each in distinct), running)
+
+
+def _run(
+    wanted: dict[str, list[Repeated]], targets: Mapping[str, Path], running: Running
+) -> tuple[dict[str, Path], int]:
+    """Make the runs of each algorithm, and let go of what they were made from.
+
+    Return the databases of those that have runs, and the exit status.
+    """
+    from ccperf.algorithms.user_code.names import label
+    from ccperf.campaign.estimate import hops
+    from ccperf.store import Store
+
+    backend = running.open_backend()
+    for repeats in wanted.values():
+        for repeated in repeats:
+            backend.prepare(repeated.scenario)
+    exit_status = 0
+    done: dict[str, Path] = {}
+    with running.made_by(backend) as made_by:
+        for name in list(wanted):
+            with Store(targets[name], "a") as store:
+                # The longest first, so that no core waits at the end for one that began last.
+                longest = sorted(wanted.pop(name), key=lambda each: -hops(each.scenario))
+                report = run_campaign(
+                    (point for repeated in longest for point in repeated.points()),
+                    store,
+                    backend,
+                    running,
+                    title=label(name),
+                    made_by=made_by,
+                    count=sum(len(repeated.seeds) for repeated in longest),
+                )
+                if store.ids():
+                    done[name] = targets[name]
+            exit_status = max(exit_status, status(report))
+            if report.interrupted or report.changed:
+                break
+    return done, exit_status
 
 
 def _say_verdicts(named_set: str, algorithm: str, database: Path) -> None:
@@ -339,12 +395,6 @@ def _elsewhere(names: str) -> str:
     return ""
 
 
-def _kind(datacentre: bool, loadbalance: bool) -> _Kind:
-    if datacentre and loadbalance:
-        raise UsageError("--loadbalance", "cannot be combined with --datacentre; give one")
-    return _KINDS["routing" if loadbalance else "qdisc" if datacentre else "cc"]()
-
-
 def _compare(schemes: Sequence[str], databases: Mapping[str, Path], metrics: Sequence[str]) -> None:
     """Metrics of schemes over those of the first, over all points."""
     from ccperf.cli.comparison import print_comparison
@@ -357,16 +407,3 @@ def _compare(schemes: Sequence[str], databases: Mapping[str, Path], metrics: Seq
     there = Algorithms(rows, dict.fromkeys(databases.values()))
     sides = cells.by_algorithm(found, [there.one(name, "names") for name in schemes])
     print_comparison(compare(sides, metrics), "text", None)
-
-
-def _met(
-    wanted: Sequence[tuple[Experiment, Mapping[str, Sequence[object]]]], against: str
-) -> list[tuple[Experiment, Mapping[str, Sequence[object]]]]:
-    """The same with these opponents, where there is one."""
-    opponents = {LABELS[AGAINST]: expand("--against", against)}
-    if not any(AGAINST in experiment.roles for experiment, _ in wanted):
-        raise UsageError("--against", "none of the experiments has an opponent")
-    return [
-        (experiment, {**parameters, **opponents} if AGAINST in experiment.roles else parameters)
-        for experiment, parameters in wanted
-    ]

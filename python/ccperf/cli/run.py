@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -149,35 +149,9 @@ def command(
             status = max(status, outcome.status)
             if outcome.ends_all:
                 break
-    count = sum(len(outcome.made) for outcome in outcomes)
-    made = (one for outcome in outcomes for one in outcome.made)
-    if status == interruption.STATUS:
+    if status != interruption.STATUS:
         # Of many runs a table takes longer than anybody waits who wants an end.
-        return status
-    if json:
-        found = ({**run.json(), "command": one.point.again + options} for one, run in _loaded(made))
-        print_json_items(found)
-    elif count == 1:
-        [(one, result)] = _loaded(made)
-        say(f"{metric_tables(result) if full else summary(result)}\n\nrun {result.id}")
-        note_findings(result)
-        note(f"again: {one.point.again}{options}")
-    elif count:
-        from ccperf.present.reproduce import reproduce
-
-        listed = list(islice(made, _LISTED))
-        # A change may leave nothing of what told two points apart.
-        alike = {(o.path, o.id, o.point.experiment, repr(o.point.parameters)): o for o in listed}
-        say(_overview([*alike.values()]))
-        if len(alike) < len(listed):
-            note(f"{len(listed)} points are {counted(len(alike), 'run')}: what differs is changed")
-        if more := count - len(listed):
-            note(f"and {counted(more, 'run')} more: `ccperf runs --db FILE` lists all")
-        kinds = {one.point.experiment: one for one in listed}.values()
-        # What is in a file, or was changed, has no command of its own.
-        is_shown = all(reproduce(run) for _, run in _loaded(kinds))
-        line = "`ccperf show RUN --db FILE` prints its command"
-        note(f"each run again: {line if is_shown else 'the same line with -n prints its command'}")
+        _print_made([outcome.made for outcome in outcomes], options, json, full)
     return status
 
 
@@ -201,6 +175,39 @@ def _common_options(running: Running, db: Path | None, trust: bool) -> str:
     words += running.again()
     words += ["--trust"] if trust else []
     return "".join(f" {word}" for word in map(shlex.quote, words))
+
+
+def _print_made(parts: Sequence[Collection[Made]], options: str, json: bool, full: bool) -> None:
+    """What came out: of one run its metrics, of several a line each; and how to make them again."""
+    count, made = sum(map(len, parts)), chain.from_iterable(parts)
+    if json:
+        found = ({**run.json(), "command": one.point.again + options} for one, run in _loaded(made))
+        print_json_items(found)
+    elif count == 1:
+        [(one, result)] = _loaded(made)
+        say(f"{metric_tables(result) if full else summary(result)}\n\nrun {result.id}")
+        note_findings(result)
+        note(f"again: {one.point.again}{options}")
+    elif count:
+        _print_several(list(islice(made, _LISTED)), count)
+
+
+def _print_several(listed: Sequence[Made], count: int) -> None:
+    """The first of so many points, a line each."""
+    from ccperf.present.reproduce import reproduce
+
+    # A change may leave nothing of what told two points apart.
+    alike = {(o.path, o.id, o.point.experiment, repr(o.point.parameters)): o for o in listed}
+    say(_overview([*alike.values()]))
+    if len(alike) < len(listed):
+        note(f"{len(listed)} points are {counted(len(alike), 'run')}: what differs is changed")
+    if more := count - len(listed):
+        note(f"and {counted(more, 'run')} more: `ccperf runs --db FILE` lists all")
+    kinds = {one.point.experiment: one for one in listed}.values()
+    # What is in a file, or was changed, has no command of its own.
+    is_shown = all(reproduce(run) for _, run in _loaded(kinds))
+    line = "`ccperf show RUN --db FILE` prints its command"
+    note(f"each run again: {line if is_shown else 'the same line with -n prints its command'}")
 
 
 def _overview(made: Sequence[Made]) -> str:
