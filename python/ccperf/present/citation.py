@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ccperf import data
 from ccperf.algorithms import registry, releases, roles
@@ -17,10 +17,13 @@ from ccperf.runs import backends
 from ccperf.scenario import profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ccperf.algorithms.registry import Kind
     from ccperf.runs.result import Result
+
+    #: Writes the name of an algorithm in LaTeX, with its papers.
+    _Named: TypeAlias = Callable[[Kind, str], str]
 
 #: What labels of a point are called in a text that explains none.
 _LABELS = {roles.LABELS[roles.UNDER_TEST]: "algorithm under test"}
@@ -108,22 +111,7 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
     # Of each transfer of a workload it is that of the stack.
     stacks = {stack["name"]: stack for stack in scenario.get("stacks", ())}
     carried = [stacks[workload["stack"]] for workload in scenario.get("workloads", ())]
-    is_known = made.backend in backends.known()
-    abilities = backends.get(made.backend).abilities if is_known else None
-    equals, source = (abilities.equals, abilities.cites) if abilities else ("", "")
-    tcps = sorted(profiles.named(result.scenario)) or [releases.default()]
-    own = [name for name in tcps if name not in releases.releases()]
-    if equals and (flows or carried) and not any(map(_is_tcp, flows + carried)):
-        simulator = "with transports that ns-3 does not have"
-        source = ""
-    elif equals and own:
-        simulator = f"with its TCP of the profile {_latex(_together(own))}"
-        source = ""
-    elif equals:
-        titles = _together(releases.releases()[name].title for name in tcps)
-        simulator = f"whose packets are those of {_latex(titles).replace('ns-3 ', 'ns-3~')}"
-    else:
-        simulator = f"on the backend {_latex(made.backend)} ({_latex(made.backend_version)})"
+    simulator, source = _simulator(result, flows + carried)
     if source:
         used[source] = None
         simulator += rf"~\cite{{{source}}}"
@@ -139,24 +127,7 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         after = rf" after~\cite{{{','.join(papers)}}}" if papers else ""
         sentences.append(f"The experiment is {_latex(result.experiment)}{after} ({point}).")
     transfers = result.recording.flows.rows - len(scenario["flows"])
-    for transport, (kind, noun) in _TRANSPORTS.items():
-        of_flows, of_transfers = (
-            [each for each in all_of if each.get("transport", "TCP") == transport]
-            for all_of in (flows, carried)
-        )
-        both = of_flows + of_transfers
-        if not both:
-            continue
-        # Where workloads have several transports, nobody counts the transfers of each.
-        is_counted = len(of_transfers) in (0, len(carried))
-        count = len(of_flows) + (transfers if of_transfers else 0)
-        who = counted(count, f"{noun} flow") if is_counted else f"{noun} flows"
-        algorithms = _together(named(kind, name) for name in _names(both))
-        recoveries = _together(
-            named("recovery", name) for name in _each_once(f["recovery"] for f in both)
-        )
-        how = f", with loss recovery {recoveries}" if transport == "TCP" else ""
-        sentences.append(f"{who} used {algorithms}{how}, for {_latex(scenario['stop_time'])}.")
+    sentences += _senders(flows, carried, transfers, scenario["stop_time"], named)
     flows += carried
     for name in _names(flows):
         spec = registry.algorithms("cc").get(expression.bare(name))
@@ -183,6 +154,51 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         *(bibliography()[key] for key in used if key in bibliography()),
     ]
     return Citation(" ".join(sentences), "\n\n".join(bibtex))
+
+
+def _simulator(result: Result, senders: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return what made the packets, and the key of what that equals; "" if it equals nothing."""
+    backend = result.provenance.backend
+    abilities = backends.get(backend).abilities if backend in backends.known() else None
+    if not (abilities and abilities.equals):
+        text = f"on the backend {_latex(backend)} ({_latex(result.provenance.backend_version)})"
+        return text, abilities.cites if abilities else ""
+    if senders and not any(map(_is_tcp, senders)):
+        return "with transports that ns-3 does not have", ""
+    tcps = sorted(profiles.named(result.scenario)) or [releases.default()]
+    if own := [name for name in tcps if name not in releases.releases()]:
+        return f"with its TCP of the profile {_latex(_together(own))}", ""
+    titles = _together(releases.releases()[name].title for name in tcps)
+    text = f"whose packets are those of {_latex(titles).replace('ns-3 ', 'ns-3~')}"
+    return text, abilities.cites
+
+
+def _senders(
+    flows: Sequence[Mapping[str, Any]],
+    carried: Sequence[Mapping[str, Any]],
+    transfers: int,
+    stop_time: str,
+    named: _Named,
+) -> Iterator[str]:
+    """Yield a sentence for each transport, of its flows and of the transfers that stacks carry."""
+    for transport, (kind, noun) in _TRANSPORTS.items():
+        of_flows, of_transfers = (
+            [each for each in all_of if each.get("transport", "TCP") == transport]
+            for all_of in (flows, carried)
+        )
+        both = of_flows + of_transfers
+        if not both:
+            continue
+        # Where workloads have several transports, nobody counts the transfers of each.
+        is_counted = len(of_transfers) in (0, len(carried))
+        count = len(of_flows) + (transfers if of_transfers else 0)
+        who = counted(count, f"{noun} flow") if is_counted else f"{noun} flows"
+        algorithms = _together(named(kind, name) for name in _names(both))
+        recoveries = _together(
+            named("recovery", name) for name in _each_once(f["recovery"] for f in both)
+        )
+        how = f", with loss recovery {recoveries}" if transport == "TCP" else ""
+        yield f"{who} used {algorithms}{how}, for {_latex(stop_time)}."
 
 
 def _is_tcp(flow: Mapping[str, Any]) -> bool:
@@ -223,7 +239,7 @@ def _software(version: str) -> str:
     )
 
 
-def _bottleneck(scenario: Mapping[str, Any], direction: str, named: Any) -> str:
+def _bottleneck(scenario: Mapping[str, Any], direction: str, named: _Named) -> str:
     name, _, side = direction.rpartition("_")
     link = next(link for link in scenario["links"] if link["name"] == name)
     rate, delay = varying.rate(scenario, link, side), varying.delay(scenario, link)
@@ -240,14 +256,14 @@ def _bottleneck(scenario: Mapping[str, Any], direction: str, named: Any) -> str:
     )
 
 
-def _routing(routing: Mapping[str, Any], named: Any) -> str:
+def _routing(routing: Mapping[str, Any], named: _Named) -> str:
     """Who chose the paths of packets."""
     settings = ", ".join(f"{_latex(k)} = {_latex(v)}" for k, v in routing["attributes"].items())
     name = named("routing", expression.bare(routing["type"]))
     return f"{name} chose among shortest paths" + (f" ({settings})." if settings else ".")
 
 
-def _ports(scenario: Mapping[str, Any], named: Any) -> str:
+def _ports(scenario: Mapping[str, Any], named: _Named) -> str:
     sides = [link[side] for link in scenario["links"] for side in ("forward", "reverse")]
     names = _each_once(side["qdisc"]["type"] for side in sides if side["qdisc"])
     return (

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 def queue_disciplines() -> Iterator[Case]:
     """Every queue discipline: its parameters, its limit, its marks, several flows."""
+    yield from _each_discipline()
+    yield from _low_latency()
+    yield from _ways_and_floods()
+    yield from _with_pauses()
+
+
+def _each_discipline() -> Iterator[Case]:
     for qdisc in registry.compared("qdisc"):
         if qdisc == "MqQueueDisc":
             continue  # see `device_queues`
@@ -43,7 +50,10 @@ def queue_disciplines() -> Iterator[Case]:
             )
     for qdisc in ("CoDelQueueDisc", "CobaltQueueDisc", "PieQueueDisc"):
         yield _case(f"qdisc/{qdisc}-bytes", qdisc=qdisc, qlen="30000B", flows=2)
-    # Beside a flow whose packets ask for low latency, by ECT(1), one whose do not.
+
+
+def _low_latency() -> Iterator[Case]:
+    """Beside a flow whose packets ask for low latency, by ECT(1), one whose do not."""
     low_latency = {"type": "TcpDctcp", "attributes": {"UseEct0": "false"}}
     for qdisc in registry.compared("qdisc"):
         if "CeThreshold" not in registry.parameters("qdisc", qdisc):
@@ -57,6 +67,10 @@ def queue_disciplines() -> Iterator[Case]:
                 qdisc_attributes={"UseEcn": "true", "UseL4s": l4s, "CeThreshold": "1ms"},
                 tcp={"UseEcn": "On"},
             )
+
+
+def _ways_and_floods() -> Iterator[Case]:
+    """The associative hash of FqCoDel, PIE without and with too much to do, RED that adapts."""
     for qlen in ("1p", "20p"):
         yield _case(
             f"qdisc/FqCoDelQueueDisc-ways-{qlen}",
@@ -91,7 +105,10 @@ def queue_disciplines() -> Iterator[Case]:
         qlen="60000B",
         qdisc_attributes={"ARED": "true"},
     )
-    # Queues that are empty for a while, and what is forgotten meanwhile.
+
+
+def _with_pauses() -> Iterator[Case]:
+    """Queues that are empty for a while, and what is forgotten meanwhile."""
     pauses = {"type": "OnOff", "rate": "40Mbps", "on_time": "60ms", "off_time": "40ms"}
     for qdisc in registry.compared("qdisc"):
         if qdisc == "MqQueueDisc":
