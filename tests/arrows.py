@@ -76,7 +76,7 @@ def python(folder: Path = PACKAGE, *, types: bool = False) -> dict[str, set[str]
         module: {
             used
             for name in _imported(ast.parse(file.read_text()), types)
-            if (used := _longest(name.removeprefix(f"{folder.name}."), known)) != module
+            if (used := unit(name.removeprefix(f"{folder.name}."), known)) != module
         }
         for module, file in files.items()
     }
@@ -105,13 +105,6 @@ def _dotted(file: Path, folder: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] in ("__init__", "mod") else parts)
 
 
-def _longest(name: str, known: set[str]) -> str:
-    """The module that a name is, or is in; the package itself is the empty name."""
-    while name and name not in known:
-        name = name.rpartition(".")[0]
-    return name
-
-
 # Rust.
 
 
@@ -133,7 +126,7 @@ def rust(crates: Mapping[str, Path] = CRATES) -> dict[str, set[str]]:
         module: {
             used
             for path in [*_paths(code, module, crate_of[module]), *_children(code, module, known)]
-            if (used := _longest(path, known)) not in (module, "")
+            if (used := unit(path, known)) not in (module, "")
         }
         for module, code in sources.items()
     }

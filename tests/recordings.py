@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ccperf.present.figures import describe
+from ccperf.runs.metrics import compute
 from ccperf.runs.recording import TABLES, Recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    from ccperf.present.figures import Figure
+    from ccperf.runs.metrics import MetricTables
 
 INTERVAL_NS = 30_000_000
 
@@ -122,6 +127,14 @@ class Dumbbell:
                 "link_samples": link_samples,
             }
         )
+
+    def metrics(self) -> MetricTables:
+        """What the package makes of it."""
+        return compute(self.scenario(), self.recording())
+
+    def figure(self, name: str) -> Figure:
+        """What the package draws of it."""
+        return describe(name, self.scenario(), self.recording())
 
     def _column(
         self, kind: str, given: Mapping[str, npt.ArrayLike], name: str, width: int

@@ -8,11 +8,14 @@ no real transport, but shapes, units and sizes are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recordings import Dumbbell
+
+if TYPE_CHECKING:
+    from ccperf.present.figures import Figure
 
 SEGMENT = 1448
 WIRE = SEGMENT + 54
@@ -113,3 +116,16 @@ class Sawtooth:
             },
             link_counters={"qdisc_dropped": [int(lost[-1].sum()), 0]},
         )
+
+
+#: One flow and many, each with the same share of the bottleneck and of its queue.
+RUNS = {
+    1: Sawtooth(points=120),
+    5: Sawtooth(flows=5, rate_bps=80_000_000, queue_packets=100, points=120),
+    50: Sawtooth(flows=50, rate_bps=800_000_000, queue_packets=1000, points=120),
+}
+
+
+def figure(name: str, flows: int) -> Figure:
+    """A figure of one of these runs."""
+    return RUNS[flows].dumbbell().figure(name)

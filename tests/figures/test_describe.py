@@ -22,13 +22,8 @@ from ccperf.present.figures import (
 )
 from ccperf.present.figures.distribution import ecdf
 from ccperf.runs import backends
-from ccperf.runs.metrics import compute
 from recordings import Dumbbell
 from sawtooth import Sawtooth
-
-
-def described(name: str, dumbbell: Dumbbell) -> Figure:
-    return describe(name, dumbbell.scenario(), dumbbell.recording())
 
 
 def of_role(figure: Figure, panel: int, role: str) -> list[Series]:
@@ -71,7 +66,7 @@ def test_the_four_figures_of_a_page_are_registered_in_its_order() -> None:
 
 
 def test_time_series_shows_what_was_sampled(steady: Dumbbell) -> None:
-    figure = described("time_series", steady)
+    figure = steady.figure("time_series")
     assert [panel.y.title for panel in figure.panels] == [
         "In flight [segments]",
         "sRTT [ms]",
@@ -85,14 +80,14 @@ def test_time_series_shows_what_was_sampled(steady: Dumbbell) -> None:
 
 
 def test_throughput_is_a_step_because_it_is_an_interval_s_mean(steady: Dumbbell) -> None:
-    figure = described("time_series", steady)
+    figure = steady.figure("time_series")
     shapes = [{series.shape for series in of_role(figure, panel, "subject")} for panel in range(3)]
     assert shapes == [{"line"}, {"line"}, {"step"}]
 
 
 def test_the_optimum_follows_a_change_of_rate() -> None:
     rates = [16_000_000, 16_000_000, 16_000_000, 256_000_000, 256_000_000]
-    figure = described("time_series", Dumbbell(points=5, link_samples={"rate_bps": rates}))
+    figure = Dumbbell(points=5, link_samples={"rate_bps": rates}).figure("time_series")
     (rate,) = of_role(figure, 2, "optimum")
     # Payload: what IP, TCP with timestamps and PPP leave of the rate on the wire.
     np.testing.assert_allclose(rate.y, np.array([16, 16, 256, 256]) * 1448 / 1502)
@@ -102,10 +97,8 @@ def test_the_optimum_follows_a_change_of_rate() -> None:
 
 
 def test_flows_with_different_rtts_have_no_common_optimal_rtt() -> None:
-    figure = described(
-        "time_series",
-        Dumbbell(flows=2, points=5, counters={"base_rtt_ns": [15_000_000, 30_000_000]}),
-    )
+    run = Dumbbell(flows=2, points=5, counters={"base_rtt_ns": [15_000_000, 30_000_000]})
+    figure = run.figure("time_series")
     assert [len(of_role(figure, panel, "optimum")) for panel in range(3)] == [0, 0, 1]
 
 
@@ -121,24 +114,24 @@ def test_no_flow_carries_more_than_the_optimum_in_the_long_run(name: str) -> Non
 
 def test_operating_points_are_the_published_means() -> None:
     run = Sawtooth(flows=3, rate_bps=48_000_000, queue_packets=60, points=100).dumbbell()
-    tables = compute(run.scenario(), run.recording())
+    tables = run.metrics()
     for series, metrics in zip(
-        of_role(described("operating_point", run), 0, "subject"), tables.flow.values(), strict=True
+        of_role(run.figure("operating_point"), 0, "subject"), tables.flow.values(), strict=True
     ):
         assert series.x.tolist() == [metrics["mean_srtt_l4"]]
         assert series.y.tolist() == [metrics["mean_throughput_l4"]]
 
 
 def test_the_plane_s_optimum_is_an_equal_share_at_the_propagation_rtt(steady: Dumbbell) -> None:
-    (star,) = of_role(described("operating_point", steady), 0, "optimum")
+    (star,) = of_role(steady.figure("operating_point"), 0, "optimum")
     assert (star.x.tolist(), star.y.tolist()) == ([15], pytest.approx([10 * 1448 / 1502]))
 
 
 def test_a_flow_without_an_rtt_sample_has_no_point(steady: Dumbbell) -> None:
     silent = np.stack([np.full(5, 18e6), np.full(5, np.nan)], axis=1)
     steady.samples = {**steady.samples, "srtt_ns": silent}
-    assert [s.subject for s in of_role(described("operating_point", steady), 0, "subject")] == [0]
-    in_flight = described("in_flight", steady)
+    assert [s.subject for s in of_role(steady.figure("operating_point"), 0, "subject")] == [0]
+    in_flight = steady.figure("in_flight")
     assert [s.subject for s in of_role(in_flight, 0, "subject")] == [0, 1]
     assert [s.subject for s in of_role(in_flight, 1, "subject")] == [0]
 
@@ -152,7 +145,7 @@ def test_ecdf_rises_by_the_share_of_each_value() -> None:
 
 def test_distribution_covers_every_sample() -> None:
     run = Sawtooth(flows=2, rate_bps=32_000_000, points=60).dumbbell()
-    for panel in described("distribution", run).panels:
+    for panel in run.figure("distribution").panels:
         for series in panel.series:
             assert series.y[0] == 0
             assert series.y[-1] == 1
@@ -160,7 +153,7 @@ def test_distribution_covers_every_sample() -> None:
 
 
 def test_in_flight_relates_each_flow_and_all_of_them_to_the_optimum(steady: Dumbbell) -> None:
-    figure = described("in_flight", steady)
+    figure = steady.figure("in_flight")
     throughput, srtt = figure.panels
     assert throughput.x.title == srtt.x.title == "Mean in flight [segments]"
     assert [s.x.tolist() for s in of_role(figure, 0, "subject")] == [[10], [20]]
@@ -178,13 +171,13 @@ def test_in_flight_relates_each_flow_and_all_of_them_to_the_optimum(steady: Dumb
 
 
 def test_the_ideal_network_obeys_little_s_law_everywhere(steady: Dumbbell) -> None:
-    figure = described("in_flight", steady)
+    figure = steady.figure("in_flight")
     (rate,), (rtt,) = of_role(figure, 0, "ideal"), of_role(figure, 1, "ideal")
     np.testing.assert_allclose(rate.y * rtt.y * 1e3, rate.x * 1448 * 8)
 
 
 def test_one_flow_alone_is_not_drawn_twice() -> None:
-    figure = described("in_flight", Sawtooth(points=50).dumbbell())
+    figure = Sawtooth(points=50).dumbbell().figure("in_flight")
     assert not of_role(figure, 0, "joint")
     assert [role for role, _ in figure.roles] == ["optimum", "ideal"]
 
@@ -225,15 +218,15 @@ def test_two_bottlenecks_add_up() -> None:
         link_samples={"rate_bps": np.broadcast_to([10_000_000, 40_000_000], (5, 2))},
         counters={"bottleneck": ["btl_forward", "btl_forward", "btl_reverse"]},
     )
-    (star,) = of_role(described("in_flight", run), 0, "optimum")
+    (star,) = of_role(run.figure("in_flight"), 0, "optimum")
     assert star.y.tolist() == pytest.approx([50 * 1448 / 1502])
-    (stars,) = of_role(described("operating_point", run), 0, "optimum")
+    (stars,) = of_role(run.figure("operating_point"), 0, "optimum")
     assert stars.y.tolist() == pytest.approx([rate * 1448 / 1502 for rate in (5, 5, 40)])
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_tells_what_is_to_be_seen(name: str) -> None:
-    figure = described(name, Sawtooth(flows=2, points=50).dumbbell())
+    figure = Sawtooth(flows=2, points=50).dumbbell().figure(name)
     assert figure.name == name
     assert figure.title == FIGURES[name].title
     assert len(figure.alt) > 60
@@ -269,17 +262,17 @@ def test_an_unknown_figure_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(
         UsageError, match=r"unknown figure `time_serie`.*did you mean `time_series`"
     ):
-        described("time_serie", Dumbbell(points=5))
+        Dumbbell(points=5).figure("time_serie")
 
 
 def test_a_run_without_flows_has_no_figures() -> None:
     with pytest.raises(UsageError, match="this run has none"):
-        described("time_series", Dumbbell(flows=0, points=5))
+        Dumbbell(flows=0, points=5).figure("time_series")
 
 
 def test_a_run_that_ends_before_its_first_sample_has_no_figures() -> None:
     with pytest.raises(UsageError, match="ends before the first interval"):
-        described("time_series", Dumbbell(points=1))
+        Dumbbell(points=1).figure("time_series")
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -303,12 +296,12 @@ def test_where_the_bottleneck_is_not_sampled_there_is_no_optimum(name: str) -> N
 
 def test_many_flows_are_shown_with_their_mean() -> None:
     run = Sawtooth(flows=12, rate_bps=192_000_000, points=20, stagger_ns=20_000_000).dumbbell()
-    figure = described("time_series", run)
+    figure = run.figure("time_series")
     for panel in range(3):
         flows = np.stack([series.y for series in of_role(figure, panel, "subject")])
         (mean,) = of_role(figure, panel, "mean")
         np.testing.assert_allclose(mean.y, np.nanmean(flows, axis=0))
-    few = described("time_series", Sawtooth(flows=10, rate_bps=160_000_000, points=20).dumbbell())
+    few = Sawtooth(flows=10, rate_bps=160_000_000, points=20).dumbbell().figure("time_series")
     assert not of_role(few, 0, "mean")
 
 
@@ -344,7 +337,7 @@ def test_a_line_ends_with_its_flow_and_the_mean_is_of_those_that_are_there() -> 
         samples={"srtt_ns": rtts, "cwnd_bytes": 14_480, "in_flight_bytes": 0},
         counters={"completion_ns": ends.tolist(), "start_ns": [0] * 10 + [70_000_000]},
     )
-    figure = described("time_series", run)
+    figure = run.figure("time_series")
     for panel in range(3):
         lines = of_role(figure, panel, "subject")
         assert np.isfinite(lines[0].y).tolist() == [True] * 4 + [False] * 2
@@ -356,7 +349,7 @@ def test_a_line_ends_with_its_flow_and_the_mean_is_of_those_that_are_there() -> 
     (rtt,) = of_role(figure, 1, "optimum")
     assert np.isfinite(rtt.y).all()
     # Of what metrics are, figures of means keep all.
-    (point, *_) = of_role(described("operating_point", run), 0, "subject")
+    (point, *_) = of_role(run.figure("operating_point"), 0, "subject")
     assert point.x.tolist() == [130]
 
 
@@ -388,13 +381,13 @@ def test_flows_that_never_all_send_at_once_have_no_equal_share() -> None:
     counters = {"completion_ns": [60e6, np.nan], "start_ns": [0, 60_000_000]}
     run = Dumbbell(flows=2, points=5, counters=counters)
     for name, panel in (("time_series", 0), ("time_series", 2), ("operating_point", 0)):
-        assert of_role(described(name, run), panel, "optimum") == []
-    assert len(of_role(described("time_series", run), 1, "optimum")) == 1
-    assert described("distribution", run).panels[0].lines == ()
+        assert of_role(run.figure(name), panel, "optimum") == []
+    assert len(of_role(run.figure("time_series"), 1, "optimum")) == 1
+    assert run.figure("distribution").panels[0].lines == ()
 
 
 def test_an_equal_share_is_drawn_while_all_that_share_may_send() -> None:
     counters = {"completion_ns": [125e6, np.nan], "start_ns": [0, 40_000_000]}
     run = Dumbbell(flows=2, points=7, counters=counters)
-    (share,) = of_role(described("time_series", run), 2, "optimum")
+    (share,) = of_role(run.figure("time_series"), 2, "optimum")
     assert np.isfinite(share.y).tolist() == [False, False, True, True, False, False]

@@ -22,12 +22,11 @@ from ccperf.present.figures import (
     Series,
     Subject,
     adjusted,
-    describe,
     save,
 )
 from ccperf.present.figures.figure import MANY_FLOWS
 from recordings import Dumbbell
-from sawtooth import Sawtooth
+from sawtooth import RUNS, Sawtooth, figure
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: pip install 'ccperf[figures]'")
 
@@ -35,25 +34,14 @@ from matplotlib.transforms import Bbox
 
 from ccperf.present.figures import mpl
 
-RUNS = {
-    1: Sawtooth(points=120),
-    5: Sawtooth(flows=5, rate_bps=80_000_000, queue_packets=100, points=120),
-    50: Sawtooth(flows=50, rate_bps=800_000_000, queue_packets=1000, points=120),
-}
-
 _DRAW = """
 import sys
 from ccperf.present.figures import describe, save
 from recordings import Dumbbell
 from sawtooth import Sawtooth
 run = Sawtooth(flows=5, rate_bps=80_000_000, queue_packets=100, points=120).dumbbell()
-save(describe(sys.argv[1], run.scenario(), run.recording()), *sys.argv[2:])
+save(run.figure(sys.argv[1]), *sys.argv[2:])
 """
-
-
-def figure(name: str, flows: int) -> Figure:
-    run = RUNS[flows].dumbbell()
-    return describe(name, run.scenario(), run.recording())
 
 
 def digest(path: Path) -> str:
@@ -130,14 +118,14 @@ def test_nothing_covers_data_and_everything_is_on_the_page(name: str, flows: int
 def test_a_silent_run_is_drawn_too(name: str, tmp_path: Path) -> None:
     """No throughput, no RTT sample, nothing in flight, no propagation delay."""
     run = Dumbbell(flows=2, points=5, counters={"base_rtt_ns": [0, 1000]})
-    save(describe(name, run.scenario(), run.recording()), tmp_path / "silent.svg")
+    save(run.figure(name), tmp_path / "silent.svg")
     run = Dumbbell(points=2, base_rtt_ns=0)
-    save(describe(name, run.scenario(), run.recording()), tmp_path / "short.svg")
+    save(run.figure(name), tmp_path / "short.svg")
 
 
 def styles_of(flows: int) -> list[dict[str, Any]]:
     run = Sawtooth(flows=flows, points=20).dumbbell()
-    drawn = describe("time_series", run.scenario(), run.recording())
+    drawn = run.figure("time_series")
     return [mpl.subject_style(drawn, index) for index in range(flows)]
 
 
@@ -198,7 +186,7 @@ def test_svg_of_a_long_run_stays_small(tmp_path: Path) -> None:
             "received_bytes": np.cumsum(draw.integers(0, 60_000, points)),
         },
     )
-    save(describe("time_series", run.scenario(), run.recording()), tmp_path / "long.svg")
+    save(run.figure("time_series"), tmp_path / "long.svg")
     assert (tmp_path / "long.svg").stat().st_size < 1_000_000
 
 

@@ -15,8 +15,7 @@ from sawtooth import Sawtooth
 
 
 def figure(name: str, flows: int = 2, rate_bps: int = 32_000_000) -> Figure:
-    run = Sawtooth(flows=flows, rate_bps=rate_bps, points=60).dumbbell()
-    return describe(name, run.scenario(), run.recording())
+    return Sawtooth(flows=flows, rate_bps=rate_bps, points=60).dumbbell().figure(name)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -52,7 +51,7 @@ def test_the_optimum_is_drawn_only_where_it_is_the_same_for_all() -> None:
 def test_axes_hold_the_longest_run() -> None:
     long = Sawtooth(points=200).dumbbell()
     short = figure("time_series", 1, 16_000_000)
-    both = overlay({"a": short, "b": describe("time_series", long.scenario(), long.recording())})
+    both = overlay({"a": short, "b": long.figure("time_series")})
     assert both.panels[0].x.upper == pytest.approx(199 * 0.03)
     assert both.panels[1].y.lower is None
 

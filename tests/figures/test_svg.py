@@ -9,21 +9,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from ccperf.present.figures import FIGURES, Axis, Figure, Panel, Series, Subject, describe, svg
+from ccperf.present.figures import FIGURES, Axis, Figure, Panel, Series, Subject, svg
 from recordings import Dumbbell
-from sawtooth import Sawtooth
+from sawtooth import RUNS, figure
 
-RUNS = {
-    1: Sawtooth(points=120),
-    5: Sawtooth(flows=5, rate_bps=80_000_000, queue_packets=100, points=120),
-    50: Sawtooth(flows=50, rate_bps=800_000_000, queue_packets=1000, points=120),
-}
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def figure(name: str, flows: int) -> Figure:
-    run = RUNS[flows].dumbbell()
-    return describe(name, run.scenario(), run.recording())
 
 
 def one(series: Series, x: Axis | None = None) -> Figure:
@@ -172,9 +162,9 @@ def test_names_of_users_are_text() -> None:
 def test_a_silent_run_is_drawn_too(name: str) -> None:
     """No throughput, no RTT sample, nothing in flight, no propagation delay."""
     run = Dumbbell(flows=2, points=5, counters={"base_rtt_ns": [0, 1000]})
-    parsed(describe(name, run.scenario(), run.recording()))
+    parsed(run.figure(name))
     run = Dumbbell(points=2, base_rtt_ns=0)
-    parsed(describe(name, run.scenario(), run.recording()))
+    parsed(run.figure(name))
 
 
 def test_a_long_run_and_many_flows_stay_small() -> None:
@@ -194,7 +184,7 @@ def test_a_long_run_and_many_flows_stay_small() -> None:
         )
 
     for run in (noisy(1, 50_000), noisy(200, 500)):
-        described = describe("time_series", run.scenario(), run.recording())
+        described = run.figure("time_series")
         assert len(svg.draw(described)) < 2_000_000
 
 

@@ -22,15 +22,15 @@ from recordings import INTERVAL_NS, Dumbbell
 
 
 def flow(dumbbell: Dumbbell, name: str = "flow_1") -> dict[str, float]:
-    return compute(dumbbell.scenario(), dumbbell.recording()).flow[name]
+    return dumbbell.metrics().flow[name]
 
 
 def network(dumbbell: Dumbbell) -> dict[str, float]:
-    return compute(dumbbell.scenario(), dumbbell.recording()).network["net"]
+    return dumbbell.metrics().network["net"]
 
 
 def link(dumbbell: Dumbbell) -> dict[str, float]:
-    return compute(dumbbell.scenario(), dumbbell.recording()).link["btl_forward"]
+    return dumbbell.metrics().link["btl_forward"]
 
 
 def counter(per_interval: object, points: int) -> np.ndarray:
@@ -288,7 +288,7 @@ def test_a_link_without_queue_discipline_has_no_queue_metrics() -> None:
 
 def test_only_the_flows_bottlenecks_have_link_metrics() -> None:
     dumbbell = Dumbbell(points=4)
-    assert list(compute(dumbbell.scenario(), dumbbell.recording()).link) == ["btl_forward"]
+    assert list(dumbbell.metrics().link) == ["btl_forward"]
 
 
 @pytest.mark.parametrize("points", [1, 2])
@@ -377,7 +377,7 @@ def test_fairness_stays_within_its_bounds(steps: np.ndarray) -> None:
     n = steps.shape[1]
     received = np.concatenate([np.zeros((1, n), dtype=np.int64), np.cumsum(steps, axis=0)])
     dumbbell = Dumbbell(flows=n, points=len(received), samples={"received_bytes": received})
-    tables = compute(dumbbell.scenario(), dumbbell.recording())
+    tables = dumbbell.metrics()
     metrics = tables.network["net"]
     if steps.any():
         assert 1 / n - 1e-9 <= metrics["mean_jains_fairness_throughput_l4"] <= 1 + 1e-9

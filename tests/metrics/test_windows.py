@@ -10,7 +10,7 @@ import pytest
 import ccperf
 from ccperf.errors import ScenarioError
 from ccperf.experiments.topologies.shorthand import dumbbell
-from ccperf.runs.metrics import METRICS, STEADY, STEADY_PREFIX, compute, metric_named
+from ccperf.runs.metrics import METRICS, STEADY, STEADY_PREFIX, metric_named
 from ccperf.runs.metrics.windows import phases
 from ccperf.scenario import Scenario
 from recordings import Dumbbell
@@ -28,11 +28,11 @@ def received(*parts: tuple[int, float]) -> np.ndarray:
 
 
 def flow(made: Dumbbell, name: str = "flow_1") -> dict[str, float]:
-    return compute(made.scenario(), made.recording()).flow[name]
+    return made.metrics().flow[name]
 
 
 def network(made: Dumbbell) -> dict[str, float]:
-    return compute(made.scenario(), made.recording()).network["net"]
+    return made.metrics().network["net"]
 
 
 def test_every_metric_of_the_grid_but_those_of_an_answer_has_one_of_the_steady_state() -> None:
@@ -142,7 +142,7 @@ def test_sojourn_times_have_percentiles() -> None:
     sojourn = np.stack([np.arange(201), np.zeros(201)], axis=1) * 1e3  # 1 to 200 us, forward
     sent = np.stack([np.arange(201), np.zeros(201, dtype=int)], axis=1) * 1500
     made = Dumbbell(points=201, link_samples={"sojourn_ns": sojourn, "tx_bytes": sent})
-    found = compute(made.scenario(), made.recording()).link["btl_forward"]
+    found = made.metrics().link["btl_forward"]
     assert found["p95_sojourn_l2"] == pytest.approx(190)
 
 
@@ -153,7 +153,7 @@ def test_a_sojourn_time_counts_where_the_link_sends() -> None:
     of_forward = np.minimum(np.arange(201), 100) * 1500
     sent = np.stack([of_forward, np.zeros(201, dtype=int)], axis=1)
     made = Dumbbell(points=201, link_samples={"sojourn_ns": sojourn, "tx_bytes": sent})
-    found = compute(made.scenario(), made.recording()).link["btl_forward"]
+    found = made.metrics().link["btl_forward"]
     assert found["p95_sojourn_l2"] == pytest.approx(95)
     assert found["mean_sojourn_l2"] == pytest.approx(50.5)
     assert found["mean_qdisc_delay_l2"] == pytest.approx(100 * 5 / 200)  # as published: each sample
@@ -216,7 +216,7 @@ def test_loss_and_marks_are_shares_of_packets() -> None:
         "tx_packets": [190, 0],
     }
     made = Dumbbell(link_counters=counters)
-    found = compute(made.scenario(), made.recording()).link["btl_forward"]
+    found = made.metrics().link["btl_forward"]
     assert found["loss_rate_l2"] == pytest.approx(100 * 40 / 200)
     assert found["mark_rate_l2"] == pytest.approx(10)
     assert network(made)["total_packet_hops_l1"] == 190
