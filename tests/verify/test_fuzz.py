@@ -11,10 +11,11 @@ from ccperf import _native
 from ccperf.runs import backends
 from ccperf.scenario.profiles import WHOLE
 from ccperf.verify.counting import parts
-from ccperf.verify.fuzz import Draw, draws, dumbbells, examine, fabrics, shrink
+from ccperf.verify.fuzz import Draw, draws, dumbbells, fabrics
 from ccperf.verify.fuzz_fabrics import FabricDraw
 from ccperf.verify.many import compare_all, fuzz_all
 from ccperf.verify.matrix import MAX_HOPS, cases
+from ccperf.verify.shrinking import examine, shrink
 
 from .mutant import Mutant
 

@@ -17,7 +17,7 @@ from ccperf import Scenario, _native
 from ccperf.cli.app import invoke
 from ccperf.runs import backends
 from ccperf.runs.backends.linux import build, stack
-from ccperf.verify import fuzz, fuzz_linux, linux_packets
+from ccperf.verify import fuzz_linux, linux_packets, shrinking
 from ccperf.verify.fuzz import Draw
 from ccperf.verify.fuzz_linux import CONTROLS, LinuxDraw, draws
 
@@ -42,7 +42,7 @@ def test_the_kernel_can_be_told_whatever_is_drawn_and_what_it_is_shrunk_to() -> 
     for number, drawn in enumerate(islice(draws(3), 300)):
         stack.of(drawn.scenario().lowered())
         for smaller in drawn.smaller() if number % 20 == 0 else ():
-            if fuzz.valid(smaller):
+            if shrinking.valid(smaller):
                 stack.of(smaller.scenario().lowered())
                 shrunk += 1
     assert shrunk > 300
@@ -137,7 +137,7 @@ def test_a_flag_that_differs_is_found_and_made_small() -> None:
         return [line.replace("PSH|", "") for line in lines]
 
     drawn = next(one for one in draws(9) if len(one.drawn.flows) > 2)
-    finding = fuzz.examine(3, drawn, NATIVE, Edited(pushed), None, linux_packets.compare)  # type: ignore[arg-type]
+    finding = shrinking.examine(3, drawn, NATIVE, Edited(pushed), None, linux_packets.compare)  # type: ignore[arg-type]
     small = finding.smallest
     assert small is not None
     assert small.divergence is not None
@@ -160,7 +160,7 @@ def test_a_sender_that_differs_is_found_and_made_small() -> None:
     """Each segment is acknowledged: the smallest that shows it is one plain flow of Reno."""
     several = (one for one in draws(7) if len(one.drawn.flows) > 1)
     drawn = next(one for one in several if one.drawn.path["delayed_ack_count"] == 2)
-    finding = fuzz.examine(0, drawn, NATIVE, Mutant(), None, linux_packets.compare)
+    finding = shrinking.examine(0, drawn, NATIVE, Mutant(), None, linux_packets.compare)
     assert finding.smallest is not None
     (flow,) = finding.smallest.scenario.flows
     assert flow.cc is not None

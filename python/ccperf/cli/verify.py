@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
     from ccperf.verify import Comparison
     from ccperf.verify.case import Case
-    from ccperf.verify.fuzz import Finding
     from ccperf.verify.packets import Divergence
+    from ccperf.verify.shrinking import Finding
 
 
 #: Processor time of ns-3 for a random scenario. One takes a second or two; with some attributes

@@ -1,8 +1,9 @@
 """Validation that anybody can repeat: against published tables, real ns-3 and Linux.
 
 `seeds` runs the published experiments; `ns3` compares one scenario packet by packet, `matrix` lists
-the scenarios that are compared regularly, `fuzz` makes random ones and shrinks those that differ.
-`linux` compares segments with the kernel's, `linux_packets` all packets of what `fuzz_linux` makes.
+the scenarios that are compared regularly, `fuzz` makes random ones, `shrinking` makes small what
+differs. `linux` compares segments with the kernel's, `linux_packets` all packets of what
+`fuzz_linux` makes.
 """
 
 from __future__ import annotations

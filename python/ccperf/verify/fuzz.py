@@ -1,4 +1,4 @@
-"""Random scenarios, the same for the same seed, and the smallest one that still shows a problem."""
+"""Random scenarios, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -7,26 +7,23 @@ import warnings
 from dataclasses import dataclass, field, replace
 from itertools import count, repeat
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.scenario import ScenarioWarning, profiles
 from ccperf.verify import fuzz_fabrics
-from ccperf.verify.compare import Comparison
-from ccperf.verify.compare import compare as compare_both
 from ccperf.verify.draw import draw_attributes, now_and_then, shorter_times
 from ccperf.verify.draw_traffic import PACKETS, application, datagrams, ping, start
 from ccperf.verify.fuzz_fabrics import FabricDraw
 from ccperf.verify.parking_lots import as_lot
+from ccperf.verify.shrinking import valid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from ccperf.runs.backends import Backend, Progress
     from ccperf.scenario import Scenario
-    from ccperf.verify.compare import Compare
 
 _HEADER_BYTES = 54
 # Of echo requests, which are not cut: IP's and ICMP's.
@@ -42,16 +39,6 @@ _FABRICS = 0.3
 _LOTS = 0.12
 # Socket attributes for which `dumbbell` has arguments.
 _OWN_ARGUMENTS = {"SegmentSize", "InitialCwnd", "DelAckCount", "SndBufSize", "RcvBufSize"}
-
-
-class Candidate(Protocol):
-    """What is drawn, and can be made smaller."""
-
-    def scenario(self, label: str = "") -> Scenario:
-        """Return the scenario. Raises ScenarioError where it makes no sense."""
-
-    def smaller(self) -> Iterator[Candidate]:
-        """Yield those that are one step smaller, the largest steps first."""
 
 
 @dataclass(frozen=True)
@@ -454,71 +441,6 @@ def _lot(rng: random.Random, hops: int, flows: int) -> dict[str, Any]:
     """Draw which bottlenecks each flow crosses: the first one all, others some, either way."""
     ways = [(0, hops), *(tuple(rng.sample(range(hops + 1), 2)) for _ in range(flows - 1))]
     return {"hops": hops, "ways": ways}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A random scenario, what came of it and, where the backends differ, the smallest that does."""
-
-    number: int
-    comparison: Comparison
-    smallest: Comparison | None = None
-
-
-def examine(
-    number: int,
-    drawn: Candidate,
-    ours: Backend,
-    theirs: Backend,
-    progress: Progress | None = None,
-    compare: Compare = compare_both,
-) -> Finding:
-    """Compare both backends on a drawn scenario; where they differ, shrink it.
-
-    See `Comparison.different` for failures.
-    """
-
-    def compared(candidate: Candidate) -> Comparison:
-        return compare(candidate.scenario(f"fuzz/{number}"), ours, theirs, progress)
-
-    def differs(candidate: Candidate) -> bool:
-        return compared(candidate).different
-
-    comparison = compared(drawn)
-    if not comparison.different:
-        return Finding(number, comparison)
-    return Finding(number, comparison, compared(shrink(drawn, differs)))
-
-
-def shrink(found: Candidate, shows: Callable[[Any], bool], effort: int = 200) -> Candidate:
-    """Return a smaller draw for which `shows` still holds, trying at most `effort` ones.
-
-    Smaller means: fewer flows, a shorter run, fewer peculiarities, plainer values.  A step that
-    makes no valid scenario is passed over.
-    """
-    tried = 0
-    smaller = True
-    while smaller:
-        smaller = False
-        for candidate in found.smaller():
-            if tried == effort:
-                return found
-            tried += 1
-            if valid(candidate) and shows(candidate):
-                found, smaller = candidate, True
-                break
-    return found
-
-
-def valid(candidate: Candidate) -> bool:
-    """Whether it makes a scenario."""
-    from ccperf.errors import ScenarioError
-
-    try:
-        candidate.scenario().lowered()
-    except ScenarioError:
-        return False
-    return True
 
 
 def _smaller(found: Draw) -> Iterator[Draw]:

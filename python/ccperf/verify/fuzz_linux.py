@@ -20,6 +20,7 @@ from ccperf import _native
 from ccperf.scenario import profiles
 from ccperf.verify import fuzz
 from ccperf.verify.draw import now_and_then
+from ccperf.verify.shrinking import valid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def draw(seed: int, number: int) -> LinuxDraw:
     """Return one of them: each has a stream of its own, so that it does not depend on others."""
     rng = random.Random(f"{seed}/{number}/linux")
     drawn = (LinuxDraw(_restricted(fuzz.draw(each), each)) for each in repeat(rng))
-    return next(one for one in drawn if _start_apart(one.drawn) and fuzz.valid(one))
+    return next(one for one in drawn if _start_apart(one.drawn) and valid(one))
 
 
 def _restricted(drawn: Draw, rng: random.Random) -> Draw:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ccperf.verify import fuzz
+from ccperf.verify import fuzz, shrinking
 from ccperf.verify.compare import compare as compare_both
 from ccperf.verify.side_by_side import side_by_side
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ccperf.runs.backends import Backend, Progress
     from ccperf.verify.case import Case
     from ccperf.verify.compare import Compare, Comparison
-    from ccperf.verify.fuzz import Candidate, Finding
+    from ccperf.verify.shrinking import Candidate, Finding
 
 
 def compare_all(
@@ -66,6 +66,6 @@ def examine_all(
 
     def work(item: tuple[int, Candidate], progress: Progress) -> Finding:
         number, one = item
-        return fuzz.examine(number, one, ours, theirs, progress, compare)
+        return shrinking.examine(number, one, ours, theirs, progress, compare)
 
     return side_by_side(enumerate(drawn), work, jobs)
