@@ -69,7 +69,7 @@ class Expected:
         }
         return known.get(table)
 
-    def most_bytes(self, table: str, flows: int | None = None) -> int | None:
+    def most_bytes(self, table: str, flows: int | None) -> int | None:
         """How many bytes the columns of a table may have together; None if nothing says it."""
         rows = self.most_rows(table, flows)
         if rows is None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ccperf.algorithms.user_code.content import Contents
     from ccperf.present.notebook import Plot
     from ccperf.runs.backends import Backend
     from ccperf.runs.diagnoses import Note
@@ -304,15 +303,15 @@ def _known(scope: str, columns: Mapping[str, Mapping[str, float]]) -> dict[str, 
     return _Known(scope, {name: _Known("metric", values) for name, values in columns.items()})
 
 
-def identify(scenario: Scenario, backend: Backend, contents: Contents | None = None) -> Identity:
+def identify(scenario: Scenario, backend: Backend) -> Identity:
     """Return the identity of the run of `scenario` on `backend`.
 
     It depends on everything that the outcome depends on: the scenario (its label left out), the
     backend with its version, the sources of engine and metrics, and the content of the user's code
-    if there is some, but not on where that lies.  Files that `contents` has read are not read
-    again.  Raises what :func:`ccperf.runs.backends.user_code` does.
+    if there is some, but not on where that lies.  Raises what
+    :func:`ccperf.runs.backends.user_code` does.
     """
-    digests = backends.user_code(scenario.user_code, backend, contents)
+    digests = backends.user_code(scenario.user_code, backend)
     return Identity.of(backend, identity_text(scenario.canonical(), digests), digests)
 
 

@@ -218,7 +218,7 @@ def _named(name: str) -> AnyAlgorithm:
 
 
 def has_own_limit(
-    qdisc: str, qlen: str | None = None, attributes: Mapping[str, Any] | None = None
+    qdisc: str, qlen: str | None, attributes: Mapping[str, Any] | None = None
 ) -> bool:
     """Whether a discipline's parameters have a limit, which then is the queue's only one.
 

@@ -104,7 +104,7 @@ def usage(program: str) -> str:
     return "\n".join([head, "", *lines])
 
 
-def tokenize(words: Sequence[str], others: Mapping[str, Sequence[str]] | None = None) -> Tokens:
+def tokenize(words: Sequence[str], others: Mapping[str, Sequence[str]]) -> Tokens:
     """Split a command line: a list of words as a shell hands them over, or one text.
 
     Quotes that survived copying are removed. ``--parameters={a:1,b:2}`` without quotes reaches us
@@ -119,7 +119,7 @@ def tokenize(words: Sequence[str], others: Mapping[str, Sequence[str]] | None = 
     words = [_unquote(word.strip()) for word in words if word.strip()]
     if not words:
         raise UsageError("command line", "is empty; give a command line after `--`")
-    program = _program(words[0], others or {})
+    program = _program(words[0], others)
     options: dict[str, str] = {}
     attributes: dict[tuple[str, str], str] = {}
     pieces: list[str] = []

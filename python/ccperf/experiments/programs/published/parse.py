@@ -46,7 +46,7 @@ def parse(words: Sequence[str], others: Mapping[str, Sequence[str]] | None = Non
     are known elsewhere, by where they are from. Raises :class:`~ccperf.errors.UsageError`, naming
     the option, for everything that is wrong with it.
     """
-    return _Options(tokenize(words, others)).run()
+    return _Options(tokenize(words, others or {})).run()
 
 
 class _Options:
@@ -74,7 +74,7 @@ class _Options:
             qdisc=self.word("qdisc", "qdisc", self.text.get("qdisc", "FifoQueueDisc")),
             flows=self.flows(stop_time),
             stop_time=stop_time,
-            seed=self.integer("seed", "42", low=1, high=2**32 - 1),
+            seed=self.integer("seed", "42"),
             loss=self.probability("loss", self.text.get("loss", "0.0")),
             series=self.series(),
             interval=self.interval(),
@@ -198,7 +198,7 @@ class _Options:
             return 0
         if "quota" not in self.text:
             raise UsageError("--quota", "is missing; this program needs it")
-        return self.integer("quota", "", low=1, high=2**32 - 1)
+        return self.integer("quota", "")
 
     def trace_file(self) -> str:
         if self.program != REPLAY:
@@ -225,12 +225,13 @@ class _Options:
         except ValueError as error:
             raise UsageError(f"--{option}", str(error)) from None
 
-    def integer(self, name: str, default: str, *, low: int, high: int) -> int:
+    def integer(self, name: str, default: str) -> int:
+        """A whole number from 1 to 2^32 - 1, as seeds and quotas are."""
         text = self.text.get(name, default)
         if not re.fullmatch(r"[+-]?[0-9]{1,20}", text, re.ASCII):
             raise UsageError(f"--{name}", f"`{text}` is not a whole number")
-        if not low <= int(text) <= high:
-            raise UsageError(f"--{name}", f"`{text}` must be between {low} and {high}")
+        if not 1 <= int(text) < 2**32:
+            raise UsageError(f"--{name}", f"`{text}` must be between 1 and {2**32 - 1}")
         return int(text)
 
     def probability(self, name: str, text: str) -> float:
