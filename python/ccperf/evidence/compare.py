@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ccperf.evidence.cells import NOT_GIVEN, SETTINGS
@@ -147,11 +147,7 @@ def compare(
         for name, cells in keyed.items()
     }
     newest = {name: {key: of[-1] for key, of in cells.items()} for name, cells in keyed.items()}
-    found: list[Row] = []
-    lacking: list[Lack] = []
-    neither: list[Lack] = []
-    never: list[Lack] = []
-    less_finished: list[Lack] = []
+    found = _Found(base, least)
     missing: dict[str, tuple[str, ...]] = {}
     beyond: dict[str, tuple[str, ...]] = {}
     unpaired: list[Unpaired] = []
@@ -169,28 +165,17 @@ def compare(
             for who, own, paired in ((base, cell, other), (name, other, cell)):
                 if lacks := _lacked_seeds(own, paired):
                     unpaired.append(Unpaired(_text(cell, over), who, name, lacks))
-            pair = _pair(cell, other, seeds, name, over)
             for point in (cell.point, other.point):
                 told.setdefault(point.experiment, {}).update(dict.fromkeys(dict(point.told)))
-            asked = {each: named(each) for each in metrics_of(cell.point.experiment)}
-            found += _rows(pair, asked, least)
-            lacking += _lacks(pair, asked, base, _is_missing)
-            neither += _lacks_of_both(pair, asked)
-            # Few metrics measure what need not come to pass.
-            may_never = {each: of for each, of in asked.items() if of and of.asked_with}
-            never += _lacks(pair, may_never, base, _is_never)
-            of_ended = {each: of for each, of in asked.items() if of and of.unfinished}
-            less_finished += _lacks(pair, of_ended, base, _is_less_finished)
+            found.add(_pair(cell, other, seeds, name, over), metrics_of(cell.point.experiment))
         missing[name] = tuple(absent)
         beyond[name] = tuple(
             _text(cell, over) for key, cell in newest[name].items() if key not in newest[base]
         )
-    rows = found if each else [_pooled(group) for group in _groups(found)]
-    rows = _with_lacks(rows, base, [*lacking, *less_finished], each)
+    rows = found.rows if each else [_pooled(group) for group in _groups(found.rows)]
+    rows = _with_lacks(rows, base, [*found.lacking, *found.less_finished], each)
     if each:
-        order = {name: i for i, name in enumerate(dict.fromkeys(row.metric for row in rows))}
-        points = {(row.experiment, row.point): place for place, row in reversed([*enumerate(rows)])}
-        rows.sort(key=lambda row: (points[row.experiment, row.point], order[row.metric]))
+        rows = _by_point(rows)
     return Comparison(
         base,
         tuple(others),
@@ -199,14 +184,38 @@ def compare(
         beyond,
         several,
         tuple(unpaired),
-        tuple(lacking),
-        tuple(neither),
-        tuple(never),
-        tuple(less_finished),
+        tuple(found.lacking),
+        tuple(found.neither),
+        tuple(found.never),
+        tuple(found.less_finished),
         _several(rows, told),
         len(compared),
         sum(cell.is_deterministic for cell in compared.values()),
     )
+
+
+@dataclass
+class _Found:
+    """What pairs of cells have shown: differences, and what there is no value of."""
+
+    base: str
+    least: float
+    rows: list[Row] = field(default_factory=list)
+    lacking: list[Lack] = field(default_factory=list)
+    neither: list[Lack] = field(default_factory=list)
+    never: list[Lack] = field(default_factory=list)
+    less_finished: list[Lack] = field(default_factory=list)
+
+    def add(self, pair: _Pair, metrics: Iterable[str]) -> None:
+        asked = {name: named(name) for name in metrics}
+        self.rows += _rows(pair, asked, self.least)
+        self.lacking += _lacks(pair, asked, self.base, _is_missing)
+        self.neither += _lacks_of_both(pair, asked)
+        # Few metrics measure what need not come to pass.
+        may_never = {name: of for name, of in asked.items() if of and of.asked_with}
+        self.never += _lacks(pair, may_never, self.base, _is_never)
+        of_ended = {name: of for name, of in asked.items() if of and of.unfinished}
+        self.less_finished += _lacks(pair, of_ended, self.base, _is_less_finished)
 
 
 def common_seeds(one: Cell, other: Cell) -> list[int]:
@@ -381,6 +390,13 @@ def _groups(rows: Iterable[Row]) -> list[list[Row]]:
     # By experiment, algorithm and metric, so that the sides stand beside each other.
     order = {key: place for place, key in enumerate(dict.fromkeys(key[:3] for key in groups))}
     return [groups[key] for key in sorted(groups, key=lambda key: order[key[:3]])]
+
+
+def _by_point(rows: Sequence[Row]) -> list[Row]:
+    """Return rows of single points so that the metrics and sides of a point are together."""
+    order = {name: place for place, name in enumerate(dict.fromkeys(row.metric for row in rows))}
+    points = {(row.experiment, row.point): place for place, row in reversed([*enumerate(rows)])}
+    return sorted(rows, key=lambda row: (points[row.experiment, row.point], order[row.metric]))
 
 
 def _pooled(rows: Sequence[Row]) -> Row:
