@@ -185,25 +185,21 @@ def _of_percent(text: str) -> str:
     return f"; write {float(found[1]) / 100:g}" if found else ""
 
 
-def _rate(text: str) -> str:
-    rate = _native.parse_rate(text)
-    if rate == 0:
-        raise ValueError(f"`{text}` must be above 0")
-    return _native.format_rate(rate)
+def _above_zero(parse: Callable[[str], int], write: Callable[[int], str]) -> Callable[[str], str]:
+    """What reads a quantity, which must not be 0, and writes it as results have it."""
+
+    def canonical(text: str) -> str:
+        found = parse(text)
+        if found == 0:
+            raise ValueError(f"`{text}` must be above 0")
+        return write(found)
+
+    return canonical
 
 
-def _time(text: str) -> str:
-    time = _native.parse_time(text)
-    if time == 0:
-        raise ValueError(f"`{text}` must be above 0")
-    return _native.format_time(time)
-
-
-def _size(text: str) -> str:
-    size = _native.parse_size(text)
-    if size == 0:
-        raise ValueError(f"`{text}` must be above 0")
-    return _native.format_size(size)
+_rate = _above_zero(_native.parse_rate, _native.format_rate)
+_time = _above_zero(_native.parse_time, _native.format_time)
+_size = _above_zero(_native.parse_size, _native.format_size)
 
 
 def _times(text: str) -> str:
