@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from ccperf import _native
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.experiments import catalogue, what_if
 from ccperf.experiments.topologies.shorthand import dumbbell
@@ -14,6 +15,12 @@ from ccperf.scenario import Scenario
 
 def unlabelled(scenario: Scenario) -> dict[str, object]:
     return {**scenario.canonical(), "label": ""}
+
+
+def settings_of(scenario: Scenario) -> dict[str, object]:
+    """What pages show: the settings that it has one value of."""
+    found: dict[str, object] = json.loads(_native.settings(scenario.model_dump_json()))
+    return found
 
 
 def aqm(k: str) -> Scenario:
@@ -35,21 +42,21 @@ def test_another_point_of_an_experiment_is_reached_by_settings(before: str, afte
 @pytest.mark.parametrize("name", catalogue.REGISTRY)
 def test_every_experiment_keeps_what_it_is_with_its_own_settings(name: str) -> None:
     scenario = catalogue.get(name).scenario("TcpCubic")
-    assert unlabelled(what_if.what_if(scenario, what_if.of(scenario))) == unlabelled(scenario)
+    assert unlabelled(what_if.what_if(scenario, settings_of(scenario))) == unlabelled(scenario)
 
 
 @pytest.mark.parametrize("name", catalogue.REGISTRY)
 def test_every_experiment_takes_other_settings(name: str) -> None:
     scenario = catalogue.get(name).scenario("TcpCubic")
-    has = what_if.of(scenario)
+    has = settings_of(scenario)
     rate = {"rate": "33Mbps"} if "rate" in has else {}
     changed = what_if.what_if(scenario, {"cc": ["TcpBbr"], "seed": 7, **rate})
-    assert what_if.of(changed) == {**has, "cc": ["TcpBbr"], "seed": 7, **rate}
+    assert settings_of(changed) == {**has, "cc": ["TcpBbr"], "seed": 7, **rate}
 
 
 def test_a_round_trip_is_the_least_one_and_differences_stay() -> None:
     scenario = dumbbell(rate="10Mbps", qlen="20p", rtts=["20ms", "50ms"], cc="cubic")
-    assert what_if.of(scenario)["rtt"] == "20ms"
+    assert settings_of(scenario)["rtt"] == "20ms"
     changed = what_if.what_if(scenario, {"rtt": "100ms"})
     wanted = dumbbell(rate="10Mbps", qlen="20p", rtts=["100ms", "130ms"], cc="cubic")
     assert unlabelled(changed) == unlabelled(wanted)

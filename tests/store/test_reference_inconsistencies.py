@@ -17,7 +17,7 @@ from ccperf import _native, campaign
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends, sources
 from ccperf.runs.metrics import compute
-from ccperf.runs.result import run_id
+from ccperf.runs.result import identify
 from ccperf.store import Store, StoreError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -64,8 +64,8 @@ def test_an_id_depends_on_no_build_and_no_process(tmp_path: Path) -> None:
     """Not on the order of hashes, the folder, the time zone or the language."""
     program = (
         "from ccperf.runs import backends; from ccperf.experiments.catalogue import get;"
-        "from ccperf.runs.result import run_id;"
-        "print(run_id(get('aqm').scenario('cubic', k=2), backends.get('native')))"
+        "from ccperf.runs.result import identify;"
+        "print(identify(get('aqm').scenario('cubic', k=2), backends.get('native')).id)"
     )
     ids = {
         subprocess.run(
@@ -106,9 +106,9 @@ def test_a_metric_that_is_defined_anew_makes_other_runs(
     """Its values may be others, so what is stored is not taken for what is asked for."""
     folder = shutil.copytree(Path(sources.metrics.__file__).parent, tmp_path / "metrics")
     scenario = dumbbell(rate="8Mbps", qlen="20p", rtts="15ms", cc="TcpCubic", stop_time="1s")
-    before = run_id(scenario, NATIVE)
+    before = identify(scenario, NATIVE).id
     assert sources.of_folder(folder) == sources._of_metrics()
     with (folder / "link.py").open("a") as file:
         file.write("\n")
     monkeypatch.setattr(sources, "_of_metrics", lambda: sources.of_folder(folder))
-    assert run_id(scenario, NATIVE) != before
+    assert identify(scenario, NATIVE).id != before

@@ -20,7 +20,7 @@ from ccperf.errors import CcperfError
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends
 from ccperf.runs.parquet import NOT_DRAWN, decode, encode
-from ccperf.runs.result import Result, run_id
+from ccperf.runs.result import Result, identify
 from ccperf.store import Store, StoreError, checksums, metric_text, schema
 from ccperf.store.opening import DamagedStore
 from recordings import ScriptedBackend, small_scenario
@@ -123,15 +123,15 @@ def test_the_engine_gives_the_same_bytes_on_any_number_of_threads(tmp_path: Path
 
 def test_the_id_is_of_what_the_outcome_depends_on() -> None:
     backend = ScriptedBackend()
-    base = run_id(small_scenario(), backend)
+    base = identify(small_scenario(), backend).id
     assert len(base) == 16
     assert int(base, 16) >= 0
-    assert run_id(small_scenario(label="another"), backend) == base
+    assert identify(small_scenario(label="another"), backend).id == base
     others = {
-        run_id(small_scenario(seed=43), backend),
-        run_id(small_scenario(flows=2), backend),
-        run_id(small_scenario(), ScriptedBackend(version="2")),
-        run_id(small_scenario(), ScriptedBackend(name="other")),
+        identify(small_scenario(seed=43), backend).id,
+        identify(small_scenario(flows=2), backend).id,
+        identify(small_scenario(), ScriptedBackend(version="2")).id,
+        identify(small_scenario(), ScriptedBackend(name="other")).id,
     }
     assert len(others | {base}) == 5
 

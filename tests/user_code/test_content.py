@@ -22,7 +22,7 @@ from ccperf.campaign.outcome import Failed
 from ccperf.cli.app import invoke
 from ccperf.runs.backends import get
 from ccperf.runs.backends.native import Native
-from ccperf.runs.result import Result, identify, run_id
+from ccperf.runs.result import Result, identify
 from ccperf.store import Store
 from user_scenarios import EXAMPLES, scenario, with_qdisc
 
@@ -80,7 +80,7 @@ def test_a_file_edited_during_a_run_changes_neither_its_result_nor_its_id(tmp_pa
         "        time.sleep(0.5)\n"
     )
     path.write_text(slow)
-    before = run_id(scenario(f"{path}:Aimd"), get("native"))
+    before = identify(scenario(f"{path}:Aimd"), get("native")).id
 
     def edit(_fraction: float) -> None:
         if (tmp_path / "begun").exists():
@@ -201,10 +201,10 @@ def test_a_store_finds_runs_by_user_code_wherever_its_file_is(
 def test_the_id_does_not_depend_on_the_place(tmp_path: Path) -> None:
     native = get("native")
     here, there = (aimd(tmp_path / folder, 0.3) for folder in ("here", "there"))
-    assert run_id(scenario(here), native) == run_id(scenario(there), native)
+    assert identify(scenario(here), native).id == identify(scenario(there), native).id
     assert scenario(here).hash == scenario(there).hash
     edited = aimd(tmp_path / "there", 0.9)
-    assert run_id(scenario(here), native) != run_id(scenario(edited), native)
+    assert identify(scenario(here), native).id != identify(scenario(edited), native).id
 
 
 def test_two_versions_in_one_scenario_stay_apart(tmp_path: Path) -> None:
@@ -219,7 +219,9 @@ def test_two_versions_in_one_scenario_stay_apart(tmp_path: Path) -> None:
         "old/aimd.py:Aimd",
     ]
     swapped = json.loads(json.dumps(data).replace(old, "?").replace(new, old).replace("?", new))
-    assert run_id(both, get("native")) != run_id(both.model_validate(swapped), get("native"))
+    assert (
+        identify(both, get("native")).id != identify(both.model_validate(swapped), get("native")).id
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ccperf.algorithms import registry
 from ccperf.algorithms.user_code import names
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.runs.backends import get
-from ccperf.runs.result import run_id
+from ccperf.runs.result import identify
 from ccperf.scenario import Scenario
 from user_scenarios import EXAMPLES, environment, scenario
 
@@ -74,16 +74,16 @@ def test_the_id_changes_with_the_code_and_only_then(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     shutil.copy(EXAMPLES / "python" / "mycca.py", path)
     native = get("native")
-    before = run_id(scenario(f"{path}:MyCca"), native)
-    assert run_id(scenario(f"{path}:MyCca"), native) == before
+    before = identify(scenario(f"{path}:MyCca"), native).id
+    assert identify(scenario(f"{path}:MyCca"), native).id == before
     path.write_text(path.read_text() + "# changed\n")
-    assert run_id(scenario(f"{path}:MyCca"), native) != before
+    assert identify(scenario(f"{path}:MyCca"), native).id != before
 
 
 def test_ns3_refuses() -> None:
     name = f"{EXAMPLES}/python/mycca.py:MyCca"
     with pytest.raises(UsageError, match=r"mycca.py:MyCca: it needs the backend `native`"):
-        run_id(scenario(name), get("ns3"))
+        identify(scenario(name), get("ns3"))
 
 
 def test_a_class_of_the_running_script(tmp_path: Path) -> None:

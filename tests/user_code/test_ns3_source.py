@@ -13,7 +13,7 @@ import pytest
 from ccperf.algorithms.user_code import names
 from ccperf.cli.app import invoke
 from ccperf.runs.backends.ns3 import Ns3
-from ccperf.runs.result import run_id
+from ccperf.runs.result import identify
 from ccperf.scenario import Scenario
 from user_scenarios import EXAMPLES, scenario
 
@@ -198,11 +198,11 @@ def test_every_file_is_part_of_the_id(tmp_path: Path, name: str) -> None:
     header.write_text('#include "deep.h"\n' + header.read_text())
     files = ("tcp-fixed-window.cc", "tcp-fixed-window.h", "more.cc", "apart/apart.h")
     used = scenario(":".join(f"{tmp_path}/{file}" for file in files) + ":TcpFixedWindow")
-    before = run_id(used, Ns3())
-    assert run_id(used, Ns3()) == before
+    before = identify(used, Ns3()).id
+    assert identify(used, Ns3()).id == before
     changed = next(tmp_path.rglob(name))
     changed.write_text(changed.read_text() + "// another line\n")
-    assert run_id(used, Ns3()) != before
+    assert identify(used, Ns3()).id != before
 
 
 def test_a_declaration_ends_with_the_command(capsys: pytest.CaptureFixture[str]) -> None:

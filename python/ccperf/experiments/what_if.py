@@ -86,12 +86,6 @@ def _labelled(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "cc": [*map(names.label, found["cc"])]} if "cc" in found else found
 
 
-def of(scenario: Scenario) -> dict[str, Any]:
-    """The settings that a scenario has, those left out of which it has not one value."""
-    settings: dict[str, Any] = json.loads(_native.settings(scenario.model_dump_json()))
-    return settings
-
-
 def what_if(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     """The scenario with other settings (see :data:`SETTINGS`); its label says which.
 

@@ -324,11 +324,6 @@ def identity_text(canonical: Mapping[str, Any], user_code: Mapping[str, str]) ->
     return canonical_json({name: each for name, each in portable.items() if name != "label"})
 
 
-def run_id(scenario: Scenario, backend: Backend) -> str:
-    """Return the id of the run of `scenario` on `backend`; see :func:`identify`."""
-    return identify(scenario, backend).id
-
-
 def provenance(scenario: Runnable, backend: Backend, identity: Identity) -> Provenance:
     """Return the provenance of a run of `scenario` on `backend` with this version of ccperf."""
     called = labels(list(identity.user_code))
