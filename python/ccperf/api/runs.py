@@ -311,8 +311,7 @@ class Runs(Sequence["Result"]):
                         *(_headline(metric, tables.of(metric.scope)) for metric in metrics),
                     ]
                 )
-        units = [f" [{metric.unit}]" if metric.unit != "1" else "" for metric in metrics]
-        heads = (f"{name}{unit}" for name, unit in zip(names, units, strict=True))
+        heads = (metric.with_unit(name) for name, metric in zip(names, metrics, strict=True))
         whole = [["algorithm", "point", "seed", *heads], *rows]
         # Some experiments share their headlines, and have not all of them.
         kept = [not rows or any(row[i] for row in rows) for i in range(len(whole[0]))]

@@ -221,7 +221,7 @@ def summary(result: Result) -> str:
 
     first = [metric_named(name) for name in headlines([result.experiment])]
     head = [
-        [metric.title, text, _unit(metric.unit), metric.name]
+        [metric.title, text, metric.shown_unit, metric.name]
         for metric in first
         if (text := _headline(metric, result.metrics))
     ]
@@ -263,10 +263,6 @@ def _headline(metric: Metric, tables: MetricTables) -> str:
     if value is not None:
         return number(metric.name, value)
     return NEVER if any(map(metric.is_never, columns.values())) else ""
-
-
-def _unit(unit: str) -> str:
-    return "" if unit == "1" else unit
 
 
 def note_findings(*results: Result) -> None:
@@ -311,8 +307,7 @@ def overview(
         # Of one run at a time: thousands of flows have many.
         for tables in [metrics_of(run)]
     ]
-    units = [f" [{metric.unit}]" if metric.unit != "1" else "" for metric in metrics]
-    names = [f"{metric.name}{unit}" for metric, unit in zip(metrics, units, strict=True)]
+    names = [metric.with_unit(metric.name) for metric in metrics]
     columns = zip(["run", "what", "seed", *names], *rows, strict=True)
     head, *lines = zip(*(column for column in columns if any(column[1:])), strict=True)
     return table(head, lines)

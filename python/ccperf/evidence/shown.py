@@ -54,7 +54,7 @@ def figure(comparison: Comparison, metric: str | None) -> Figure:
         )
     base = comparison.base
     is_ratio = definition.effect == "ratio"
-    unit = "" if is_ratio or definition.unit == "1" else definition.unit
+    unit = "" if is_ratio else definition.shown_unit
     notes = _notes(comparison, chosen)
     alt = (
         f"{'Factors between' if is_ratio else 'Differences of'} {name} of {base} and of "

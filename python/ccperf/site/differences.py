@@ -70,8 +70,8 @@ def difference_cell(row: Row | None) -> DifferenceCell:
     if row is None:
         return DifferenceCell()
     said, size, (base, side) = row.verdict, row.size, row.means
-    unit = metric_named(row.metric).unit
-    unit = "" if unit == "1" else f" {unit}"
+    unit = metric_named(row.metric).shown_unit
+    unit = unit and f" {unit}"
     value = row.text
     mark = MARKS[said.word]
     # Six digits are enough to look at, and the same on every machine.

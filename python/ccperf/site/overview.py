@@ -206,7 +206,7 @@ class Overview:
         )
         drawing = small.plane(
             {subject: places[name] for subject, name in shown.items()},
-            (_titled(x.title, x.unit), _titled(y.title, y.unit)),
+            (x.with_unit(x.title), y.with_unit(y.title)),
             f"{x.title} and {y.title} of {told}",
         )
         several = (name for name, values in view.axes.items() if len(values) > 1)
@@ -239,7 +239,3 @@ def _plane(group: Group) -> list[str]:
     asked = [c.metric_of(group) for c in CRITERIA if c.name in ("delay", "throughput")]
     throughput, delay = asked
     return [delay, throughput] if delay and throughput else plane(group)
-
-
-def _titled(title: str, unit: str) -> str:
-    return title if unit == "1" else f"{title} [{unit}]"

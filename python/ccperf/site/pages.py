@@ -291,8 +291,7 @@ def _environment() -> Environment:
 
 def _unit_of(metric: str) -> str:
     """Return a metric's unit; empty for ratios."""
-    unit = metric_named(metric).unit
-    return "" if unit == "1" else unit
+    return metric_named(metric).shown_unit
 
 
 # Parts of metric tables, of which a site has a million: templates would take ten times as long.

@@ -206,8 +206,7 @@ class Score:
     @property
     def unit(self) -> str:
         """The metric's unit; empty for ratios."""
-        unit = metric_named(self.metric).unit
-        return "" if unit == "1" else unit
+        return metric_named(self.metric).shown_unit
 
 
 @dataclass(frozen=True)
@@ -231,7 +230,7 @@ class Finding:
         what = self.criterion.more if self.is_more else self.criterion.less
         of = counted(self.of, "experiment") if is_first else self.of
         text = f"{what} in {len(self.rows)} of {of}"
-        kinds = {(m.effect, m.unit) for m in (metric_named(row.metric) for row in self.rows)}
+        kinds = {(m.effect, m.shown_unit) for m in (metric_named(row.metric) for row in self.rows)}
         if len(kinds) > 1:
             return text
         ((effect, unit),) = kinds
@@ -242,7 +241,7 @@ class Finding:
         if not sizes:
             return text
         ends = dict.fromkeys(effect_text(effect, size) for size in (sizes[0], sizes[-1]))
-        said = " to ".join(ends) + (f" {unit}" if effect == "difference" and unit != "1" else "")
+        said = " to ".join(ends) + (f" {unit}" if effect == "difference" and unit else "")
         return f"{text} ({said})"
 
 

@@ -52,7 +52,7 @@ class Headline:
     @property
     def unit(self) -> str:
         """Its unit; empty for ratios."""
-        return "" if self.definition.unit == "1" else self.definition.unit
+        return self.definition.shown_unit
 
     @property
     def how(self) -> str:

@@ -56,7 +56,7 @@ def sweep(
     least = min(float(np.nanmin(one.y)) for one in series)
     y = Axis(
         y_label or metric.name,
-        "" if metric.unit == "1" else metric.unit,
+        metric.shown_unit,
         lower=0 if least >= 0 and not is_factor else None,
         is_factor=is_factor,
     )

@@ -97,6 +97,15 @@ class Metric:
         return title(self.name)
 
     @property
+    def shown_unit(self) -> str:
+        """Its unit as people see it: nothing behind a ratio or a number without one."""
+        return "" if self.unit == "1" else self.unit
+
+    def with_unit(self, text: str) -> str:
+        """What stands for it, with its unit as heads of tables have it: `RTT [ms]`."""
+        return f"{text} [{self.shown_unit}]" if self.shown_unit else text
+
+    @property
     def layer(self) -> str:
         """`l1` wire, `l2` queue discipline, `l3` ways, `l4` transport or `l7` application."""
         return self.name.rsplit("_", 1)[1]
