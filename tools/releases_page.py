@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ccperf.algorithms import releases
+from ccperf.base.wording import counted
 from ccperf.experiments.catalogue import EXPERIMENTS
 from ccperf.verify import between_releases
 from ccperf.verify.between_releases import Effect, Measured
@@ -200,12 +201,8 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(short[:-1]) + f" and {short[-1]}" if len(short) > 1 else "".join(short)
 
 
-def _timeouts(count: int) -> str:
-    return f"{count} timeout" + ("s" if count > 1 else "")
-
-
 def _deep(rate: float, timeouts: int) -> str:
-    return f"{rate:.1f}" + (f" ({_timeouts(timeouts)})" if timeouts else "")
+    return f"{rate:.1f}" + (f" ({counted(timeouts, 'timeout')})" if timeouts else "")
 
 
 def _ranked(values: Mapping[str, float], name: str) -> str:

@@ -259,7 +259,7 @@ class Runs(Sequence["Result"]):
         rows = [row for _, row in self._rows]
         return [
             {
-                "experiment": row.experiment or row.label or "scenario",
+                "experiment": row.called,
                 tidy.kind(row): name,
                 **roles.parameters(row.parameters),
                 "seed": row.seed,

@@ -70,7 +70,7 @@ def stem(result: Result) -> str:
     if aut and not any(name.endswith(str(aut)) for name in algorithms):
         algorithms = {str(aut): None, **algorithms}
     words = [
-        result.experiment or result.scenario.label or "scenario",
+        result.called,
         *algorithms,
         *(f"{name}-{value}" for name, value in result.parameters.items() if name != "aut"),
         f"seed-{result.provenance.seed}",

@@ -48,7 +48,7 @@ class Point:
     @property
     def title(self) -> str:
         """The experiment with its parameters, or the scenario's label."""
-        return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
+        return title(self.experiment, self.parameters, self.scenario.label)
 
 
 class Repeated(NamedTuple):

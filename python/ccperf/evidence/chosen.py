@@ -250,10 +250,6 @@ def _is_among(value: str, values: Collection[str]) -> bool:
     return value in values or all(each in values for each in value.split(","))
 
 
-def _experiment(row: RunRow) -> str:
-    return row.experiment or row.label or "scenario"
-
-
 def asked(
     experiment: str = "", at: str = "", parameters: Mapping[str, Sequence[str]] | None = None
 ) -> Choice:
@@ -332,7 +328,7 @@ def rows(
         with Store(path, "r") as store:
             found += [(path, row) for row in store.runs()]
     listed = [row for _, row in found]
-    described = [_described(_experiment(row), row.parameters) for row in listed]
+    described = [_described(row.called, row.parameters) for row in listed]
     if not choice.parameters.keys() <= {name for point in described for name in point.words}:
         # What else labels a point is known of cells only, which takes longer.
         described = _told(described, listed, databases)
@@ -376,7 +372,7 @@ def _told(
 
 
 def _key(row: RunRow) -> tuple[str, ...]:
-    return row.id, _experiment(row), repr(row.parameters)
+    return row.id, row.called, repr(row.parameters)
 
 
 def metrics_named(text: str, option: str) -> list[str]:

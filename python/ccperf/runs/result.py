@@ -156,9 +156,14 @@ class Result:
         return diagnose(self.scenario.parsed, self.recording, self.link_metrics)
 
     @property
+    def called(self) -> str:
+        """The experiment, or the scenario's label."""
+        return called(self.experiment, self.scenario.label)
+
+    @property
     def title(self) -> str:
         """The experiment with its parameters, or the scenario's label."""
-        return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
+        return title(self.experiment, self.parameters, self.scenario.label)
 
     def __eq__(self, other: object) -> bool:
         # All that the outcome depends on is in the id.
@@ -338,11 +343,15 @@ def provenance(scenario: Runnable, backend: Backend, identity: Identity) -> Prov
     )
 
 
-def title(experiment: str | None, parameters: Mapping[str, Any]) -> str:
-    """Return `aqm k=5 qdisc=FqCoDelQueueDisc`, or an empty text without experiment."""
-    if not experiment:
-        return ""
-    return " ".join([experiment, *(f"{name}={value}" for name, value in parameters.items())])
+def called(experiment: str | None, label: str | None) -> str:
+    """Return the name of a run's experiment; without one the label of its scenario, if any."""
+    return experiment or label or "scenario"
+
+
+def title(experiment: str | None, parameters: Mapping[str, Any], label: str | None) -> str:
+    """Return `aqm k=5 qdisc=FqCoDelQueueDisc`; without experiment only what it is `called`."""
+    point = (f"{name}={value}" for name, value in parameters.items()) if experiment else ()
+    return " ".join([called(experiment, label), *point])
 
 
 def _metric_table(table: Mapping[str, Mapping[str, float]]) -> str:

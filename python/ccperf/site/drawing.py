@@ -144,7 +144,7 @@ def data(result: Result, flows: FlowSeries, room: Room) -> bytes:
         "id": result.id,
         "algorithm": algorithm,
         "name": algorithm or ", ".join(dict.fromkeys(described)),
-        "experiment": result.experiment or result.scenario.label or "scenario",
+        "experiment": result.called,
         "point": ", ".join(f"{name} = {value}" for name, value in point.items()),
         "seed": result.provenance.seed,
         "answers": answers(result),

@@ -132,9 +132,7 @@ class Page:
     @property
     def title(self) -> str:
         """The experiment's title, or the scenario's label."""
-        if self.described:
-            return self.described.title
-        return self.experiment or self.record.row.label or "scenario"
+        return self.described.title if self.described else self.record.row.called
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms import roles
 from ccperf.algorithms.user_code.names import label, labelled
-from ccperf.runs.result import Provenance, title
+from ccperf.runs.result import Provenance, called, title
 from ccperf.store import checksums
 
 if TYPE_CHECKING:
@@ -29,9 +29,14 @@ class RunRow:
     finished_at: str
 
     @property
+    def called(self) -> str:
+        """The experiment, or the scenario's label."""
+        return called(self.experiment, self.label)
+
+    @property
     def title(self) -> str:
         """The experiment with its parameters, or the scenario's label."""
-        return title(self.experiment, self.parameters) or self.label or "scenario"
+        return title(self.experiment, self.parameters, self.label)
 
     @property
     def algorithms(self) -> dict[Role, str]:

@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from ccperf.base.wording import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -103,9 +105,7 @@ def draw(
             name = node if len(node) * 7 < width else f"{node[: width // 7 - 1]}…"
             parts.append(f'<text x="{x}" y="{y + 4}">{escape(name)}</text>')
         if hung[node]:
-            text = (
-                f"{hung[node]} host{'s' if hung[node] > 1 else ''}" if width >= 56 else hung[node]
-            )
+            text = counted(hung[node], "host") if width >= 56 else hung[node]
             parts.append(
                 f'<path d="M{x} {y + _HEIGHT // 2}v12"/><text x="{x}" y="{y + 40}">{text}</text>'
             )
