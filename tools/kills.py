@@ -96,7 +96,7 @@ def finish(folder: Path, words: Sequence[str]) -> float:
 def contents(database: Path) -> dict[str, str]:
     """Each run with the hash of its flows, metrics and series."""
     with Store(database, "r") as store:
-        return {run: store._content(run) for run in store.ids()}
+        return {run: store.content(run) for run in store.ids()}
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -36,7 +36,7 @@ def job(point: Point) -> campaign.Job:
 
 def contents(path: Path) -> dict[str, str]:
     with Store(path, "r") as store:
-        return {run: store._content(run) for run in store.ids()}
+        return {run: store.content(run) for run in store.ids()}
 
 
 def test_processes_store_what_threads_do(tmp_path: Path) -> None:

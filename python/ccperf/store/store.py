@@ -306,6 +306,20 @@ class Store:
         """Compare these runs with their checksums no more: another reader of the file just did."""
         self._intact.update(runs)
 
+    def content(self, run_id: str) -> str:
+        """Return the hash of a run's flows, metrics and series: the same in any database."""
+
+        def rows(table: str, columns: tuple[str, ...]) -> list[Any]:
+            query = f"SELECT {', '.join(columns)} FROM {table} WHERE run_id = ?"
+            return self._db.execute(query, (run_id,)).fetchall()
+
+        return checksums.of_content(
+            rows("flow", checksums.FLOW),
+            rows("metric", checksums.METRIC),
+            rows("series", ("name", "rows", "checksum")),
+            self._packed_metrics(run_id),
+        )
+
     def check(self) -> None:
         """Compare everything with its checksums, without decoding it. Raises `StoreError`."""
         ids = self.ids()
@@ -477,23 +491,11 @@ class Store:
             if row is not None:
                 check_row(row)
                 content = row[checksums.RUN.index("content")]
-                if content is not None and content != self._content(run_id):
+                if content is not None and content != self.content(run_id):
                     raise ValueError("its flows, metrics or series are not what was stored")
         if row is None:
             raise self._no_run(run_id)
         self._intact.add(run_id)
-
-    def _content(self, run_id: str) -> str:
-        def rows(table: str, columns: tuple[str, ...]) -> list[Any]:
-            query = f"SELECT {', '.join(columns)} FROM {table} WHERE run_id = ?"
-            return self._db.execute(query, (run_id,)).fetchall()
-
-        return checksums.of_content(
-            rows("flow", checksums.FLOW),
-            rows("metric", checksums.METRIC),
-            rows("series", ("name", "rows", "checksum")),
-            self._packed_metrics(run_id),
-        )
 
     def _packed_metrics(self, run_id: str) -> list[tuple[str, str]]:
         query = "SELECT scope, packed FROM metrics WHERE run_id = ?"
