@@ -39,6 +39,7 @@ from ccperf import _native
 from ccperf.runs import backends
 from ccperf.runs.recording import Recording
 from ccperf.verify import matrix, of_releases, packets, record
+from ccperf.verify.case import with_release
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -188,7 +189,8 @@ def of_release(arguments: argparse.Namespace, of: Callable[[matrix.Case], str]) 
     profile = arguments.profile
     found = json.loads(OF_RELEASES.read_text()) if OF_RELEASES.exists() else {}
     known = found.setdefault(profile, {})
-    cases = of_releases.of(matrix.cases(), profile) + of_releases.cases(profile)
+    cases = [with_release(each, profile) for each in matrix.cases()]
+    cases += of_releases.cases(profile)
     if arguments.write:
         agreed = record.of_release(profile)
         assert agreed, f"make record NS3=PATH for {profile} first"

@@ -22,7 +22,7 @@ from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends, metrics
 from ccperf.verify import matrix
 from ccperf.verify.between_releases import FILE, Conclusion, Effect, Measured
-from ccperf.verify.case import Case, of_release
+from ccperf.verify.case import Case, with_release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -169,7 +169,7 @@ def _deep(names: Sequence[str]) -> dict[str, dict[str, tuple[float, int]]]:
         if flow.cc.type in NOT_LOSS_BASED:
             continue
         for name in names:
-            scenario = of_release(case, name).scenario
+            scenario = with_release(case, name).scenario
             recording = native.simulate(scenario)
             (values,) = metrics.compute(scenario, recording).of("flow").values()
             found[name][flow.cc.type] = (
@@ -194,7 +194,7 @@ def _trap(names: Sequence[str]) -> dict[str, tuple[float, int]]:
     )
     found = {}
     for name in names:
-        recording = backends.get("native").simulate(of_release(Case(scenario), name).scenario)
+        recording = backends.get("native").simulate(with_release(Case(scenario), name).scenario)
         (values,) = metrics.compute(scenario, recording).of("flow").values()
         found[name] = round(values["mean_throughput_l4"], 2), int(values["total_rtos_l4"])
     return found

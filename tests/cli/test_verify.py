@@ -95,7 +95,7 @@ def test_a_record_of_what_was_compared(tmp_path: Path, capsys: pytest.CaptureFix
     words = ["verify", "ns3", "--pattern", "drop/*-nosack", "--record", str(path), "--json"]
     assert invoke(words) == 0
     rows = [entry["rows"] for entry in json.loads(capsys.readouterr().out)]
-    written = record.Record.of(json.loads(path.read_text()))
+    written = record.Record.from_data(json.loads(path.read_text()))
     assert written.ns3.startswith("3.44")
     assert written.rows == sum(rows) > 10_000
     assert not written.different
@@ -131,7 +131,7 @@ def test_a_record_that_is_made_again_lets_ns3_run_no_more(
     assert invoke(words) == 0
     assert asked == []
     assert (tmp_path / "verified.json").read_text() == first
-    written = record.Record.of(json.loads(first))
+    written = record.Record.from_data(json.loads(first))
     assert (written.judge.profile, written.judge.build) == ("ns3-3.44", "wheel")
     assert (written.random.scenarios, written.random.identical) == (2, 2)
     assert written.random.seeds == (77,)

@@ -547,7 +547,7 @@ def test_nothing_has_arrived_as_far_as_is_known(stop: str, interval: str, says: 
     [(2.28e9, 8e9, "2.28 of 8 Gbps"), (5e6, 1e7, "5 of 10 Mbps"), (1e3, 5e5, "0.001 of 0.5 Mbps")],
 )
 def test_rates_have_the_unit_of_the_link(carried: float, offered: float, said: str) -> None:
-    assert unfilled.of(carried, offered) == said
+    assert unfilled.share_text(carried, offered) == said
 
 
 def test_a_port_without_a_queue_below_its_discipline_is_not_told_to_shorten_it() -> None:

@@ -75,12 +75,13 @@ class Selection:
         from fnmatch import fnmatchcase
 
         from ccperf.verify import of_releases
+        from ccperf.verify.case import with_release
 
         more = of_releases.cases(profile) if profile and not self.scenario else []
         pattern = self.pattern or ("*" if self.full else "release/*-TcpCubic")
         more = [c for c in more if any(fnmatchcase(c.name, one) for one in pattern.split(","))]
         found = self._cases(recovery, must_be=not more)
-        return [*of_releases.of(found, profile), *more] if profile else found
+        return [*(with_release(each, profile) for each in found), *more] if profile else found
 
     def _cases(self, recovery: str | None, *, must_be: bool = True) -> list[Case]:
         from ccperf.verify import matrix
@@ -261,7 +262,8 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
         ours, theirs = (backend.version for backend in backends)
         judge = record.judge(release.find(), profile)
         seeds = [selection.seed] if drawn else []
-        record.write(record.of(matrix, ours, theirs, judge, record.random(seeds, drawn)), path)
+        made = record.of_comparisons(matrix, ours, theirs, judge, record.random(seeds, drawn))
+        record.write(made, path)
         note(f"written to {path}")
     return _judged(matrix, random, selection, json, "ns3", "ns-3", profile)
 

@@ -34,7 +34,7 @@ class Case:
         return self.name.partition("/")[0]
 
 
-def of_release(case: Case, release: str) -> Case:
+def with_release(case: Case, release: str) -> Case:
     """The case with the TCP of a release of ns-3."""
     return replace(case, scenario=profiles.with_tcp(case.scenario, release))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms import registry, releases
-from ccperf.verify.case import Case, case, of_release
+from ccperf.verify.case import Case, case
 from ccperf.verify.controls import of_attributes
 
 if TYPE_CHECKING:
@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 
 #: Those whose back-off has a share for marks, and some that inherit NewReno's.
 _WITH_ABE = ("TcpNewReno", "TcpLinuxReno", "TcpCubic", "TcpHybla", "TcpLedbat", "TcpVeno", "TcpBic")
-
-
-def of(cases: list[Case], release: str) -> list[Case]:
-    """These cases with the TCP of a release."""
-    return [of_release(one, release) for one in cases]
 
 
 def cases(release: str) -> list[Case]:

@@ -83,7 +83,7 @@ class Record:
     random: Random = field(default_factory=Random)
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Record:
+    def from_data(cls, data: Mapping[str, Any]) -> Record:
         """The record that JSON says."""
         random: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
@@ -111,7 +111,9 @@ def fingerprint(scenario: Scenario) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def of(found: Iterable[Comparison], ours: str, theirs: str, judge: Judge, random: Random) -> Record:
+def of_comparisons(
+    found: Iterable[Comparison], ours: str, theirs: str, judge: Judge, random: Random
+) -> Record:
     """The record of comparisons; `ours` and `theirs` are the versions of the backends."""
     found = list(found)
     return Record(
@@ -167,7 +169,7 @@ def write(record: Record, path: Path) -> None:
 @cache
 def last() -> Record:
     """The record that this release carries."""
-    return Record.of(_data(file(None)))
+    return Record.from_data(_data(file(None)))
 
 
 @cache
@@ -175,7 +177,7 @@ def of_release(name: str) -> Record | None:
     """The record of a release of ns-3 under its profile; None if there is none."""
     if name == releases.default():
         return last()
-    return Record.of(_data(file(name))) if data.exists(file(name)) else None
+    return Record.from_data(_data(file(name))) if data.exists(file(name)) else None
 
 
 @cache

@@ -56,7 +56,7 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
                 yield (
                     flow.name,
                     f"does not fill its bottleneck{start}: `{direction}` carries "
-                    f"{of(carried, offered)} in the second half, and "
+                    f"{share_text(carried, offered)} in the second half, and "
                     "drops and marks nothing",
                 )
 
@@ -82,7 +82,7 @@ def _on_their_way(run: Run) -> Iterator[Flow]:
             yield flow
 
 
-def of(carried: float, offered: float) -> str:
+def share_text(carried: float, offered: float) -> str:
     """``2.28 of 8 Gbps``."""
     unit, size = next((each for each in _UNITS if offered >= each[1]), _UNITS[-1])
     return f"{carried / size:.3g} of {offered / size:.3g} {unit}"
