@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ccperf.cli.app import invoke
+from user_scenarios import EXAMPLES
 
 
 class Outcome:
@@ -31,3 +34,10 @@ def ccperf(capsys: pytest.CaptureFixture[str]) -> Any:
         return Outcome(status, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def beside_mycca(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working directory has the example of a congestion control, and nothing else."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(EXAMPLES / "python" / "mycca.py", tmp_path)

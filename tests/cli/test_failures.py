@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
 
 from ccperf.cli.app import invoke
 from ccperf.store import Store
-from user_scenarios import EXAMPLES
 
 SHORT = ["--experiments", "aqm", "--stop-time", "100ms", "--no-site", "-j", "1"]
-
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(EXAMPLES / "python" / "mycca.py", tmp_path)
+pytestmark = pytest.mark.usefixtures("beside_mycca")
 
 
 def broken(body: str) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 from ccperf.cli.app import invoke
-from user_scenarios import EXAMPLES
 from user_scenarios import SCENARIO as OF_CUBIC
 
 SCENARIO = OF_CUBIC.replace("cubic", "./mycca.py:MyCca")
@@ -22,12 +20,7 @@ stop_time = "60ms"
 k = 1
 qdisc = "codel"
 """
-
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(EXAMPLES / "python" / "mycca.py", tmp_path)
+pytestmark = pytest.mark.usefixtures("beside_mycca")
 
 
 @pytest.mark.parametrize("text", [SCENARIO, PLAN])
