@@ -67,9 +67,8 @@ host.hosts          : base.error base.event base.fetch base.limits base.seq base
                       host.application host.departures host.rate_control host.tcp host.trimming
                       net.network packet schema.lowered
 run.recording       :
-run.recorder        : base.error base.time host.hosts host.tcp net.network net.routing
-                      packet.flow_monitor packet.path_monitor packet.verdict run.recording
-                      schema.lowered
+run.recorder        : base.error base.time host.hosts net.network net.routing packet.flow_monitor
+                      packet.path_monitor packet.verdict run.recording schema.lowered
 host.outside        : base.error host.application host.departures host.hosts net.network
                       schema.lowered
 run.build           : base.attributes base.error base.event base.limits base.rng base.time
@@ -119,21 +118,21 @@ scenario.chance        : algorithms.registry
 runs.recording         : _native base.libraries base.wording errors
 scenario.canonical     : _native algorithms.user_code
 runs.consistency       : _native runs.recording
-runs.parquet           : _native runs.consistency runs.recording
+runs.parquet           : _native runs.recording
 scenario.fields        : algorithms.user_code base.expression
 scenario.added_delay   : scenario.fields
 algorithms.releases    : algorithms.registry errors
 scenario.profiles      : algorithms.releases errors
 scenario.workload      : scenario.added_delay scenario.fields
 scenario.flow_trace    : _native base.wording errors
-runs.metrics           : _native algorithms.registry errors scenario.canonical
-runs.diagnoses         : _native algorithms.registry runs.metrics runs.recording
+runs.metrics           : _native algorithms.registry
+runs.diagnoses         : _native algorithms.registry runs.metrics
 runs.sources           : _native runs.metrics
 present.varying        : _native runs.metrics
 present.figures        : _native algorithms.registry algorithms.user_code base.expression
                          base.libraries base.outputs base.wording errors present.varying
                          runs.diagnoses runs.metrics
-present.notebook       : base.libraries errors present.figures
+present.notebook       : base.libraries present.figures
 scenario               : _native algorithms.registry algorithms.user_code base.expression
                          base.lazy base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
@@ -146,40 +145,37 @@ experiments.programs   : _native algorithms.registry base.expression base.lazy b
                          runs.backends runs.flow_monitor scenario scenario.profiles
 experiments.published  : data
 algorithms.roles       :
-experiments.catalogue  : _native algorithms.registry algorithms.releases algorithms.roles
-                         algorithms.user_code base.expression base.lazy base.outputs base.wording
-                         errors experiments.bounds experiments.collectives experiments.programs
+experiments.catalogue  : _native algorithms.registry algorithms.roles algorithms.user_code
+                         base.expression base.lazy base.outputs base.wording errors
+                         experiments.bounds experiments.collectives experiments.programs
                          experiments.published experiments.topologies experiments.traces
-                         runs.backends scenario scenario.flow_trace scenario.profiles scenario.toml
+                         runs.backends scenario.flow_trace scenario.profiles scenario.toml
 runs.flow_monitor      : errors
 runs.backends          : _native algorithms algorithms.registry algorithms.releases
                          algorithms.user_code base.process errors runs.consistency runs.parquet
-                         runs.recording scenario.canonical
-runs.result            : _native algorithms.user_code base.libraries base.wording errors
-                         present.figures present.notebook runs.backends runs.diagnoses runs.metrics
-                         runs.sources scenario.canonical
+                         runs.recording
+runs.result            : algorithms.user_code base.libraries base.wording errors present.figures
+                         present.notebook runs.backends runs.diagnoses runs.metrics runs.sources
+                         scenario.canonical
 present.citation       : algorithms.registry algorithms.releases algorithms.roles base.expression
                          base.prose base.wording data experiments.catalogue present.varying
                          runs.backends scenario.profiles
 evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.columns base.expression base.libraries base.outputs base.wording
                          errors experiments.catalogue experiments.grid present.figures
-                         present.notebook runs.metrics runs.result scenario.canonical
-                         scenario.chance scenario.differences store
-present.exporters      : _native algorithms.roles base.outputs errors runs.backends
-                         runs.flow_monitor runs.metrics runs.result scenario scenario.canonical
-                         store
+                         present.notebook runs.metrics scenario.canonical scenario.chance
+                         scenario.differences store
+present.exporters      : algorithms.roles base.outputs errors runs.backends runs.flow_monitor
+                         runs.metrics runs.result scenario store
 store                  : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.outputs base.wording errors runs.consistency runs.metrics
                          runs.parquet runs.recording runs.result scenario scenario.canonical
 experiments.what_if    : _native algorithms.user_code base.expression errors experiments.grid
                          experiments.topologies scenario
-campaign               : _native algorithms.roles algorithms.user_code base.consoles base.process
-                         base.interruption base.wording errors present.notebook runs.backends
-                         runs.metrics runs.result runs.sources scenario scenario.canonical
-                         scenario.chance store
-campaign.plan          : algorithms.registry base.expression campaign errors experiments.catalogue
-                         experiments.grid
+campaign               : _native algorithms.user_code base.consoles base.process base.interruption
+                         base.wording errors present.notebook runs.backends runs.metrics runs.result
+                         runs.sources scenario scenario.canonical scenario.chance store
+campaign.plan          : base.expression campaign errors experiments.catalogue experiments.grid
 present.reproduce      : algorithms.roles algorithms.user_code base.expression errors
                          experiments.catalogue
 verify                 : _native algorithms.judges algorithms.registry algorithms.releases
@@ -190,26 +186,23 @@ verify                 : _native algorithms.judges algorithms.registry algorithm
                          scenario.profiles
 site                   : _native algorithms.registry algorithms.roles base.process base.expression
                          base.outputs base.prose base.wording data errors evidence
-                         experiments.catalogue experiments.published experiments.what_if
-                         present.citation present.figures present.reproduce present.varying
-                         runs.backends runs.diagnoses runs.metrics runs.result runs.sources store
-                         verify
+                         experiments.catalogue experiments.what_if present.citation present.figures
+                         present.reproduce present.varying runs.backends runs.diagnoses runs.metrics
+                         runs.result runs.sources store verify
 api                    : algorithms.roles algorithms.user_code base.columns base.expression
                          base.libraries base.outputs base.wording campaign campaign.plan errors
                          evidence experiments.catalogue experiments.grid present.notebook
                          runs.backends runs.metrics site store
 include                :
-gym                    : _native algorithms base.libraries base.wording errors
-                         experiments.catalogue scenario
-cli                    : _native algorithms.registry algorithms.releases algorithms.roles
+gym                    : _native algorithms base.libraries base.wording errors experiments.catalogue
+cli                    : algorithms.registry algorithms.releases algorithms.roles
                          algorithms.user_code api base.columns base.consoles base.process
-                         base.expression base.interruption base.outputs base.wording
-                         campaign campaign.plan data errors evidence experiments.catalogue
-                         experiments.grid experiments.programs experiments.topologies
-                         experiments.what_if present.citation present.exporters present.figures
-                         present.reproduce runs.backends runs.diagnoses runs.metrics runs.sources
-                         scenario scenario.differences scenario.profiles scenario.toml site store
-                         verify
+                         base.expression base.interruption base.outputs base.wording campaign
+                         campaign.plan data errors evidence experiments.catalogue experiments.grid
+                         experiments.programs experiments.topologies experiments.what_if
+                         present.citation present.exporters present.figures present.reproduce
+                         runs.backends runs.diagnoses runs.metrics runs.sources scenario
+                         scenario.differences scenario.profiles scenario.toml site store verify
 __main__               : cli
 """
 
@@ -241,6 +234,13 @@ def test_no_unit_uses_what_it_may_not(allowed: Arrows, find: Find) -> None:
         if other and other not in allowed.get(unit, ())
     ]
     assert not forbidden, "\n".join(forbidden)
+
+
+@both
+def test_no_unit_may_use_what_it_does_not(allowed: Arrows, find: Find) -> None:
+    used = {(unit, other) for unit, other, _ in arrows.between_units(find(), allowed)}
+    may_use = {(unit, other) for unit, others in allowed.items() for other in others}
+    assert not sorted(may_use - used)
 
 
 @both
