@@ -31,6 +31,9 @@ globalThis.ccperf ??= {};
     element.append(...children);
     return element;
   };
+  const write = (svg, text, x, y, anchor, isTurned = false) => svg.append(make("text", {
+    x, y, "text-anchor": anchor, ...(isTurned ? { transform: `rotate(-90 ${x} ${y})` } : {}),
+  }, text));
   const html = (name, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(name), properties);
     element.append(...children);
@@ -255,6 +258,29 @@ globalThis.ccperf ??= {};
       const bottom = top + height;
       box.toX = (value) => left + (value - domain[0]) / (domain[1] - domain[0]) * width;
       box.toY = (value) => bottom - (value - y[0]) / (y[1] - y[0]) * height;
+      this.drawAxes(svg, box);
+      const clip = `clip-${this.figure.name}-${Math.random().toString(36).slice(2)}`;
+      svg.append(make("clipPath", { id: clip }, make("rect", { x: left - 1, y: top - 1, width: width + 2, height: height + 2 })));
+      const inside = make("g", { "clip-path": `url(#${clip})` });
+      svg.append(inside);
+      for (const line of panel.lines ?? []) {
+        const d = line.axis === "x" ? `M${box.toX(line.value)} ${top}V${bottom}` : `M${left} ${box.toY(line.value)}H${left + width}`;
+        inside.append(make("path", { class: `line r-${line.role}`, d }));
+      }
+      let drawn = 0;
+      const order = [...panel.series].sort((a, b) => (a.role !== "subject") - (b.role !== "subject"));
+      for (const series of order) if (this.isShown(series)) drawn += this.drawSeries(svg, inside, box, series);
+      if (!drawn) {
+        write(svg, panel.series.length ? "nothing to show here" : panel.empty || "no values", left + width / 2, top + height / 2, "middle");
+      }
+      const cursor = make("g", { class: "cursor" });
+      svg.append(cursor);
+      this.cursors.push(cursor);
+    }
+
+    drawAxes(svg, box) {
+      const { panel, left, top, width, height, domain } = box;
+      const bottom = top + height;
       const across = (panel.x.isLog ? decades(domain) : labelled(panel.x))?.filter(([i]) => i >= domain[0] && i <= domain[1])
         ?? ticks(domain[0], domain[1], Math.max(2, Math.min(8, Math.floor(width / 60))));
       const longest = 7.2 * Math.max(...across.map(([, text]) => text.length));
@@ -272,101 +298,87 @@ globalThis.ccperf ??= {};
         axes += `M${left} ${at}h-4`;
       }
       svg.append(make("path", { class: "grid", d: grid }), make("path", { class: "axes", d: axes }));
-      const text = (string, x, at, anchor, turned) => svg.append(make("text", {
-        x, y: at, "text-anchor": anchor, ...(turned ? { transform: `rotate(-90 ${x} ${at})` } : {}),
-      }, string));
       if (box.labelled) {
         across.forEach(([value, label], i) => {
           if (i % every) return;
           const [x, anchor] = within(box.toX(value), label, left - box.room, left + width + 14);
-          text(label, x, bottom + 18, anchor);
+          write(svg, label, x, bottom + 18, anchor);
         });
-        text(titleOf(panel.x), left + width / 2, bottom + 35, "middle");
+        write(svg, titleOf(panel.x), left + width / 2, bottom + 35, "middle");
       }
-      for (const [value, label] of box.ticks) text(label, left - 7, box.toY(value) + 4, "end");
+      for (const [value, label] of box.ticks) write(svg, label, left - 7, box.toY(value) + 4, "end");
       // A long title is as small as it has to be; a very long one has two lines.
       const title = titleOf(panel.y);
       const room = (height + 2 * Math.min(top, 10)) / lengthOf(title, getComputedStyle(this.area).fontFamily);
       const cut = room < 0.75 ? title.lastIndexOf(" ", title.length / 2 + 4) : -1;
       const lines = cut > 0 ? [title.slice(0, cut), title.slice(cut + 1)] : [title];
       lines.forEach((line, i) => {
-        text(line, left - box.room + (lines.length > 1 ? 11 + 10 * i : 14), top + height / 2, "middle", true);
+        write(svg, line, left - box.room + (lines.length > 1 ? 11 + 10 * i : 14), top + height / 2, "middle", true);
         const size = lines.length > 1 ? Math.min(10, 12 * room * title.length / line.length) : 12 * room;
         if (size < 12) svg.lastChild.style.fontSize = `${Math.max(8, size)}px`;
       });
+    }
 
-      const clip = `clip-${this.figure.name}-${Math.random().toString(36).slice(2)}`;
-      svg.append(make("clipPath", { id: clip }, make("rect", { x: left - 1, y: top - 1, width: width + 2, height: height + 2 })));
-      const inside = make("g", { "clip-path": `url(#${clip})` });
-      svg.append(inside);
-      let drawn = 0;
-      for (const line of panel.lines ?? []) {
-        const d = line.axis === "x" ? `M${box.toX(line.value)} ${top}V${bottom}` : `M${left} ${box.toY(line.value)}H${left + width}`;
-        inside.append(make("path", { class: `line r-${line.role}`, d }));
+    // How much there is of it to see besides strokes and outlines.
+    drawSeries(svg, inside, box, series) {
+      const look = this.classOf(series);
+      if (series.shape === "points") return this.drawPoints(svg, box, series, look);
+      if (series.shape === "ticks") {
+        this.drawStrokes(inside, box, series, look);
+        return 0;
       }
-      const order = [...panel.series].sort((a, b) => (a.role !== "subject") - (b.role !== "subject"));
-      for (const series of order) {
-        if (!this.isShown(series)) continue;
-        const look = this.classOf(series);
-        if (series.shape === "ticks") {
-          const seen = new Set();
-          let d = "";
-          for (const x of series.x) {
-            const at = Math.round(box.toX(x) * 2) / 2;
-            if (at < left || at > left + width || seen.has(at)) continue;
-            seen.add(at);
-            d += `M${at} ${bottom}v-${STROKES[(series.rank ?? 0) % STROKES.length]}`;
-          }
-          if (d) inside.append(make("path", { class: `stroke ${look}`, d }));
-          continue;
-        }
-        if (series.shape === "points") {
-          drawn += this.drawPoints(svg, box, series, look);
-          continue;
-        }
-        if (series.half) {
-          let band = "", bars = "";
-          for (const piece of pieces(series.y)) {
-            const up = [], down = [];
-            for (const i of piece) {
-              const [from, to] = interval(series, i, panel.y), x = box.toX(series.x[i]).toFixed(1);
-              up.push(`${x} ${box.toY(to).toFixed(1)}`);
-              down.unshift(`${x} ${box.toY(from).toFixed(1)}`);
-            }
-            // A band of one point has no width.
-            if (piece.length > 1) band += `M${[...up, ...down].join("L")}z`;
-            else bars += `M${up}L${down}`;
-          }
-          if (band) inside.append(make("path", { class: `band ${look}`, d: band }));
-          if (bars) inside.append(make("path", { class: `stroke ${look}`, d: bars }));
-        }
-        if (series.shape === "outline") {
-          const corners = Array.from(series.x, (x, i) => `${box.toX(x).toFixed(1)} ${box.toY(series.y[i]).toFixed(1)}`);
-          inside.append(make("path", { class: `outline ${look}`, d: `M${corners.join("L")}z` }));
-          continue;
-        }
-        const d = path(series, box);
-        if (!d) continue;
-        drawn++;
-        const thin = this.byRun && this.entries.length < this.figure.subjects.length;
-        const kind = `${series.dashed ? "dashed " : ""}${this.entries.length > DISTINCT || thin ? "thin " : ""}`;
-        inside.append(make("path", { class: `line ${kind}${look}`, d }));
-        if (series.role === "subject" && !series.dashed && this.entries.length <= DISTINCT) {
-          // One subject alone needs no marker but where no line reaches a mean.
-          const alone = series.half ? pieces(series.y).filter((piece) => piece.length < 2).flat() : [];
-          if (this.entries.length > 1) this.drawMarks(inside, box, series, look);
-          else if (alone.length) {
-            const at = alone.map((i) => ccperf.marker(this.lookOf(0), box.toX(series.x[i]), box.toY(series.y[i]), 3.5));
-            inside.append(make("path", { class: `mark ${look}`, d: at.join("") }));
-          }
+      if (series.half) this.drawBand(inside, box, series, look);
+      if (series.shape === "outline") {
+        const corners = Array.from(series.x, (x, i) => `${box.toX(x).toFixed(1)} ${box.toY(series.y[i]).toFixed(1)}`);
+        inside.append(make("path", { class: `outline ${look}`, d: `M${corners.join("L")}z` }));
+        return 0;
+      }
+      const d = path(series, box);
+      if (!d) return 0;
+      const thin = this.byRun && this.entries.length < this.figure.subjects.length;
+      const kind = `${series.dashed ? "dashed " : ""}${this.entries.length > DISTINCT || thin ? "thin " : ""}`;
+      inside.append(make("path", { class: `line ${kind}${look}`, d }));
+      if (series.role === "subject" && !series.dashed && this.entries.length <= DISTINCT) {
+        // One subject alone needs no marker but where no line reaches a mean.
+        const alone = series.half ? pieces(series.y).filter((piece) => piece.length < 2).flat() : [];
+        if (this.entries.length > 1) this.drawMarks(inside, box, series, look);
+        else if (alone.length) {
+          const at = alone.map((i) => ccperf.marker(this.lookOf(0), box.toX(series.x[i]), box.toY(series.y[i]), 3.5));
+          inside.append(make("path", { class: `mark ${look}`, d: at.join("") }));
         }
       }
-      if (!drawn) {
-        text(panel.series.length ? "nothing to show here" : panel.empty || "no values", left + width / 2, top + height / 2, "middle");
+      return 1;
+    }
+
+    // Events at the bottom; those on one half of a pixel are one stroke.
+    drawStrokes(inside, { left, top, width, height, toX }, series, look) {
+      const bottom = top + height;
+      const seen = new Set();
+      let d = "";
+      for (const x of series.x) {
+        const at = Math.round(toX(x) * 2) / 2;
+        if (at < left || at > left + width || seen.has(at)) continue;
+        seen.add(at);
+        d += `M${at} ${bottom}v-${STROKES[(series.rank ?? 0) % STROKES.length]}`;
       }
-      const cursor = make("g", { class: "cursor" });
-      svg.append(cursor);
-      this.cursors.push(cursor);
+      if (d) inside.append(make("path", { class: `stroke ${look}`, d }));
+    }
+
+    drawBand(inside, box, series, look) {
+      let band = "", bars = "";
+      for (const piece of pieces(series.y)) {
+        const up = [], down = [];
+        for (const i of piece) {
+          const [from, to] = interval(series, i, box.panel.y), x = box.toX(series.x[i]).toFixed(1);
+          up.push(`${x} ${box.toY(to).toFixed(1)}`);
+          down.unshift(`${x} ${box.toY(from).toFixed(1)}`);
+        }
+        // A band of one point has no width.
+        if (piece.length > 1) band += `M${[...up, ...down].join("L")}z`;
+        else bars += `M${up}L${down}`;
+      }
+      if (band) inside.append(make("path", { class: `band ${look}`, d: band }));
+      if (bars) inside.append(make("path", { class: `stroke ${look}`, d: bars }));
     }
 
     // A few points of a series carry its marker, so that colour is not all that tells them apart.
