@@ -12,6 +12,7 @@ from ccperf.present.exporters.registry import exporter
 from ccperf.present.exporters.sampled import sampled
 
 if TYPE_CHECKING:
+    from ccperf.runs.metrics import FlowSeries
     from ccperf.runs.result import Result
 
 
@@ -62,39 +63,7 @@ def iperf3(result: Result, path: Path) -> None:
     ]
     algorithms = ",".join(dict.fromkeys(filter(None, flows.algorithms)))
     document = {
-        "start": {
-            "connected": [
-                {
-                    "socket": number,
-                    # Of transfers of workloads nobody has written the ends.
-                    "local_host": flow.get("source", ""),
-                    "local_port": flow.get("source_port", 0),
-                    "remote_host": flow.get("destination", ""),
-                    "remote_port": flow.get("destination_port", 0),
-                }
-                for number, flow in enumerate(flows.senders, start=1)
-            ],
-            "version": f"ccperf {result.provenance.ccperf_version}",
-            "system_info": f"ccperf run {result.id}: {result.title}",
-            "timestamp": {"time": "Sat, 01 Jan 2000 00:00:00 GMT", "timesecs": 946684800},
-            "connecting_to": {
-                "host": flows.senders[0].get("destination", ""),
-                "port": flows.senders[0].get("destination_port", 0),
-            },
-            "cookie": result.id,
-            "tcp_mss_default": int(flows.segment_bytes[0]),
-            "test_start": {
-                "protocol": "TCP",
-                "num_streams": count,
-                "blksize": 131072,
-                "omit": 0,
-                "duration": round(whole["seconds"]),
-                "bytes": 0,
-                "blocks": 0,
-                "reverse": 0,
-                "tos": 0,
-            },
-        },
+        "start": _start(result, flows, whole),
         "intervals": intervals,
         "end": {
             "streams": ends,
@@ -116,6 +85,43 @@ def iperf3(result: Result, path: Path) -> None:
         },
     }
     path.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+
+
+def _start(result: Result, flows: FlowSeries, whole: dict[str, float]) -> dict[str, Any]:
+    """What iperf3 says before the first interval."""
+    return {
+        "connected": [
+            {
+                "socket": number,
+                # Of transfers of workloads nobody has written the ends.
+                "local_host": flow.get("source", ""),
+                "local_port": flow.get("source_port", 0),
+                "remote_host": flow.get("destination", ""),
+                "remote_port": flow.get("destination_port", 0),
+            }
+            for number, flow in enumerate(flows.senders, start=1)
+        ],
+        "version": f"ccperf {result.provenance.ccperf_version}",
+        "system_info": f"ccperf run {result.id}: {result.title}",
+        "timestamp": {"time": "Sat, 01 Jan 2000 00:00:00 GMT", "timesecs": 946684800},
+        "connecting_to": {
+            "host": flows.senders[0].get("destination", ""),
+            "port": flows.senders[0].get("destination_port", 0),
+        },
+        "cookie": result.id,
+        "tcp_mss_default": int(flows.segment_bytes[0]),
+        "test_start": {
+            "protocol": "TCP",
+            "num_streams": len(flows.names),
+            "blksize": 131072,
+            "omit": 0,
+            "duration": round(whole["seconds"]),
+            "bytes": 0,
+            "blocks": 0,
+            "reverse": 0,
+            "tos": 0,
+        },
+    }
 
 
 def _span(start: float, end: float) -> dict[str, float]:
