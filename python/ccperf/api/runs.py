@@ -333,9 +333,7 @@ class Runs(Sequence["Result"]):
 
 def _headline(metric: Metric, columns: Mapping[str, Mapping[str, float]]) -> str:
     value = metric.of_run(columns)
-    if value is None:
-        return "never" if any(map(metric.is_never, columns.values())) else ""
-    return digits(value)
+    return metric.without_value(columns.values()) if value is None else digits(value)
 
 
 def _key(row: RunRow) -> tuple[str, str | None, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ccperf.algorithms import roles
 from ccperf.cli.alike import of_results
 from ccperf.cli.options import load_runs
-from ccperf.cli.output import NEVER, note, note_findings, print_json, say
+from ccperf.cli.output import note, note_findings, print_json, say
 
 if TYPE_CHECKING:
     from ccperf.runs.metrics import Metric
@@ -44,7 +44,7 @@ def compare_runs(
         for value, result in zip(values, results, strict=True):
             if value is None:
                 columns = result.metrics.of(definition.scope).values()
-                rows[-1].append(NEVER if any(map(definition.is_never, columns)) else "")
+                rows[-1].append(definition.without_value(columns))
                 continue
             if format == "csv":  # is for programs
                 rows[-1].append(str(value))

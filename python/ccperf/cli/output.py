@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ccperf.store import RunRow
 
 
-#: What is said for a time that did not come within the run.
-NEVER = "never"
 #: The words of the command that runs.
 _words: ContextVar[Sequence[str]] = ContextVar("words", default=())
 
@@ -260,9 +258,9 @@ def _headline(metric: Metric, tables: MetricTables) -> str:
     """A headline's value; `never` where what it measures did not happen, else empty without one."""
     columns = tables.of(metric.scope)
     value = metric.of_run(columns)
-    if value is not None:
-        return number(metric.name, value)
-    return NEVER if any(map(metric.is_never, columns.values())) else ""
+    if value is None:
+        return metric.without_value(columns.values())
+    return number(metric.name, value)
 
 
 def note_findings(*results: Result) -> None:

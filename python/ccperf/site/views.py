@@ -482,6 +482,6 @@ def _reasons(result: Result) -> list[Reason]:
 
 def _headline(name: str, metrics: Mapping[str, float]) -> Column:
     if name not in metrics:
-        return Column("never" if metric_named(name).is_never(metrics) else tables.MISSING, "")
+        return Column(metric_named(name).without_value([metrics]) or tables.MISSING, "")
     places = 0 if metric_named(name).kind == "count" else 2
     return Column(tables.number(metrics[name], places), f"{metrics[name]:.6g}")

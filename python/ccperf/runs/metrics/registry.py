@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -83,6 +83,10 @@ class Metric:
     def is_never(self, values: Mapping[str, float]) -> bool:
         """Whether what it measures did not come to pass in a run with these values."""
         return bool(self.asked_with) and self.name not in values and self.asked_with in values
+
+    def without_value(self, columns: Iterable[Mapping[str, float]]) -> str:
+        """What stands where there is no value: `never` if what it measures did not come to pass."""
+        return "never" if any(map(self.is_never, columns)) else ""
 
     def left(self, values: Mapping[str, float]) -> float:
         """How much is unfinished, and not in the mean, in a run with these values."""
