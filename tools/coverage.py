@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ccperf.base.process import cores
+
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
@@ -98,7 +100,7 @@ def run(runner: Path, scenarios: Iterable[Scenario], folder: Path) -> int:
         command = [str(runner), str(file), os.devnull]
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         return len(list(pool.map(one, enumerate(scenarios))))
 
 

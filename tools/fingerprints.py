@@ -27,7 +27,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +35,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.base.process import cores
 from ccperf.runs import backends
 from ccperf.runs.recording import Recording
 from ccperf.verify import matrix, of_releases, packets, record
@@ -120,7 +120,7 @@ def views(record: dict[str, Any]) -> dict[str, Callable[[matrix.Case], str]]:
 
 def measure(cases: list[matrix.Case], of: Callable[[matrix.Case], str]) -> dict[str, str]:
     """Fingerprint cases side by side, by name."""
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
+    with ThreadPoolExecutor(cores()) as executor:
         return dict(zip((case.name for case in cases), executor.map(of, cases), strict=True))
 
 
@@ -175,7 +175,7 @@ def ask_ns3(known: dict[str, str]) -> int:
     import agreed
 
     asked = [case for case in matrix.representative() if case.name in known]
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
+    with ThreadPoolExecutor(cores()) as executor:
         for _ in executor.map(lambda case: agreed.assert_identical_to_ns3(case.scenario), asked):
             pass
     answers = {case.name: agreed.question(case.scenario) for case in asked}
