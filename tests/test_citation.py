@@ -179,6 +179,30 @@ def test_the_command_counts_repetitions(tmp_path: Path, capsys: pytest.CaptureFi
     assert "@misc{ccperf," in shown
 
 
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        ((1,), "The seed was 1; another gives the same values, which are exact"),
+        (
+            (1, 42),
+            "It was repeated with 2 seeds (1, 42); all gave the same values, which are exact",
+        ),
+    ],
+)
+def test_where_a_seed_changes_nothing_no_interval_is_said(
+    seeds: tuple[int, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two campaigns with a seed each are no repetition that has a variance."""
+    runs = [result("TcpCubic", seed=seed) for seed in seeds]
+    with Store(tmp_path / "runs.db", "a") as store:
+        for run in runs:
+            store.add(run)
+    assert invoke(["cite", runs[0].id, "--db", str(tmp_path / "runs.db")]) == 0
+    shown = capsys.readouterr().out
+    assert said in shown
+    assert "interval" not in shown
+
+
 def test_the_citation_file_is_of_this_version() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {__version__}\n" in text

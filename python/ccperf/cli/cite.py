@@ -28,10 +28,10 @@ def command(
 
     db = databases(db, run)
     result = the_one(run, choice, parameters, db)
-    seeds = [
-        seed for cell in cells.read(db) if result.id in cell.runs.values() for seed in cell.metrics
-    ]
-    citation = cite(result, sorted(set(seeds)))
+    there = [cell for cell in cells.read(db) if result.id in cell.runs.values()]
+    seeds = {seed for cell in there for seed in cell.metrics}
+    is_exact = bool(there) and all(cell.is_deterministic for cell in there)
+    citation = cite(result, sorted(seeds), is_exact=is_exact)
     if json:
         print_json(asdict(citation))
         return

@@ -96,8 +96,11 @@ class Citation:
     bibtex: str
 
 
-def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
-    """Describe a run and the `seeds` that it was repeated with; by default its own only."""
+def cite(result: Result, seeds: Sequence[int] = (), *, is_exact: bool = False) -> Citation:
+    """Describe a run and the `seeds` that it was repeated with; by default its own only.
+
+    `is_exact` says that a seed changes nothing there, so that no interval is of anything.
+    """
     made = result.provenance
     scenario = result.scenario.canonical()
     used: dict[str, None] = {"ccperf": None}
@@ -140,7 +143,7 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         sentences += [_bottleneck(scenario, name, named) for name in bottlenecks]
     else:
         sentences.append(_ports(scenario, named))
-    sentences.append(_seeds(sorted(seeds) or [made.seed]))
+    sentences.append(_seeds(sorted(seeds) or [made.seed], is_exact))
     sentences += [
         rf"The code of {_latex(name)} has the SHA-256 \texttt{{{digest[:16]}}}\ldots{{}}."
         for name, digest in made.user_code.items()
@@ -272,13 +275,17 @@ def _ports(scenario: Mapping[str, Any], named: _Named) -> str:
     )
 
 
-def _seeds(seeds: Sequence[int]) -> str:
+def _seeds(seeds: Sequence[int], is_exact: bool) -> str:
+    exact = "the same values, which are exact for these settings."
     if len(seeds) == 1:
-        return f"The seed was {seeds[0]}."
+        return f"The seed was {seeds[0]}" + (f"; another gives {exact}" if is_exact else ".")
     ascending = list(range(seeds[0], seeds[0] + len(seeds))) == list(seeds)
     text = f"{seeds[0]} to {seeds[-1]}" if ascending else ", ".join(map(str, seeds))
+    repeated = f"It was repeated with {len(seeds)} seeds ({text})"
+    if is_exact:
+        return f"{repeated}; all gave {exact}"
     return (
-        f"It was repeated with {len(seeds)} seeds ({text}); values are means over the seeds, with"
+        f"{repeated}; values are means over the seeds, with"
         r" 95\,\% confidence intervals by Student's t."
     )
 
