@@ -51,6 +51,45 @@ def plot(
     return command
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--figure", "window"],
+        ["--figure", "window", "--overlay"],
+        ["--sweep", "k", "--metric", "mean_srtt_l4"],
+    ],
+)
+def test_a_file_names_its_runs_and_who_made_them(
+    words: list[str], runs: Path, tmp_path: Path
+) -> None:
+    """A file that left its folder and its name behind still leads to its runs."""
+    chosen = ["--cc", "cubic", "--k", "1,2", "--qdisc", "codel"]
+    files = ["--db", str(runs), "--format", "pdf,svg,png", "-o", str(tmp_path)]
+    assert invoke(["plot", *chosen, *words, *files]) == 0
+    with ccperf.Store(runs) as store:
+        rows = [
+            row
+            for row in store.runs()
+            if "TcpCubic" in row.cc and row.parameters["qdisc"] == "CoDelQueueDisc"
+        ]
+    # Of the points, one seed is enough for an algorithm that draws nothing.
+    assert len(rows) == 2
+    for suffix in ("pdf", "svg", "png"):
+        written = [path.read_bytes() for path in tmp_path.glob(f"*.{suffix}")]
+        named = [{row.id for row in rows if row.id.encode() in file} for file in written]
+        assert set.union(*named) == {row.id for row in rows}
+        assert len(named) == (1 if words[2:] else 2)
+        assert all(rows[0].provenance.engine_hash[:12].encode() in file for file in written)
+
+
+def test_python_writes_the_same_file_as_the_command(plot: Plot) -> None:
+    _, (name,), _ = plot("--cc", "cubic", "--k", "1", "--qdisc", "codel", "--figure", "window")
+    with ccperf.Store("runs.db") as store:
+        (run,) = [row.id for row in store.runs() if row.id[:8] in name]
+        store.load(run).plot("window").save("window.svg")
+    assert Path("window.svg").read_bytes() == Path(name).read_bytes()
+
+
 def test_files_say_what_they_show(plot: Plot) -> None:
     point = ["--at", "k=2,qdisc=CoDelQueueDisc", "--seed", "2", "--figure", "time_series"]
     status, (name,), _ = plot("--cc", "bbr", *point)

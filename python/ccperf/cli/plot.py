@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -197,6 +197,7 @@ def _described(name: str, result: Result, look: Look) -> Figure:
     from ccperf.present import figures
 
     figure = figures.describe(name, result.scenario, result.recording)
+    figure = replace(figure, origin=figures.origin([result]))
     with _named_options():
         return figures.adjusted(figure, sum=look.sum)
 
@@ -236,9 +237,8 @@ def _overlays(
             for label, of in alike.items()
         }
         of_seeds = seed_words(seeds) if pool and are_chosen and seeds[1:] else []
-        drawn[file_name([*common, *of_seeds, *several(list(alike)), name])] = figures.overlay(
-            described
-        )
+        together = replace(figures.overlay(described), origin=figures.origin(results))
+        drawn[file_name([*common, *of_seeds, *several(list(alike)), name])] = together
     return drawn
 
 

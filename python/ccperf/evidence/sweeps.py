@@ -235,7 +235,7 @@ def _figure(
     axis, _ = _axis(over, members)
     # Of one line there is no legend.
     whose = [f"The only line is {one}." for one in found] if len(found) == 1 < len(lines) else []
-    return figures.sweep(
+    figure = figures.sweep(
         metric,
         axis,
         found,
@@ -244,6 +244,8 @@ def _figure(
         is_factor=bool(base),
         notes=[*whose, *_lacks(lines, members, over, name, base)],
     )
+    runs = (record.row for cell in members for record in cell.records.values())
+    return replace(figure, origin=figures.origin(runs))
 
 
 def _base(chosen: Sequence[Cell], base: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -236,10 +236,11 @@ class Result:
         Raises:
             UsageError: names the argument that is wrong, or what the run has nothing of.
         """
-        from ccperf.present.figures import adjusted, describe
+        from ccperf.present.figures import adjusted, describe, origin
         from ccperf.present.notebook import Plot
 
         figure = describe(name, self.scenario, self.recording)
+        figure = replace(figure, origin=origin([self]))
         plot = Plot(adjusted(figure, panel=panel, bin=bin, sum=sum, log=log, labels=labels))
         return plot if ax is None else plot.onto(ax)
 

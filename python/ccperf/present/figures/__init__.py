@@ -23,6 +23,7 @@ from ccperf.base.libraries import library
 from ccperf.errors import RunError, UsageError, unknown
 from ccperf.present.figures.adjust import adjusted
 from ccperf.present.figures.figure import Axis, Figure, Line, Panel, Series, Subject
+from ccperf.present.figures.origin import origin
 from ccperf.present.figures.overlay import overlay
 from ccperf.present.figures.palette import WIDTHS
 from ccperf.present.figures.quantities import bottlenecks
@@ -58,6 +59,7 @@ __all__ = [
     "describe_all",
     "drawable",
     "onto",
+    "origin",
     "overlay",
     "save",
     "sweep",

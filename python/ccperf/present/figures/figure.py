@@ -156,6 +156,8 @@ class Figure:
     notes: tuple[str, ...] = ()
     #: Whether what readers have to tell apart has no order, as flows have: runs, algorithms.
     are_categories: bool = False
+    #: Which runs it is drawn of, for readers of its file; see :func:`.origin.origin`.
+    origin: str = ""
 
     def __repr__(self) -> str:
         panels, entries = counted(len(self.panels), "panel"), ", ".join(self.entries[:4])

@@ -128,9 +128,18 @@ def save(
         for path in paths:
             # In memory first: matplotlib does not get over a disk that is full.
             drawn = BytesIO()
-            canvas.savefig(drawn, format=path.suffix[1:], metadata=_METADATA[path.suffix])
+            metadata = _metadata(figure, path.suffix)
+            canvas.savefig(drawn, format=path.suffix[1:], metadata=metadata)
             with whole(path) as draft:
                 draft.write_bytes(drawn.getvalue())
+
+
+def _metadata(figure: Figure, suffix: str) -> dict[str, str | None]:
+    """What the file says of itself: who wrote it, and of which runs, if that is known."""
+    if not figure.origin:
+        return dict(_METADATA[suffix])
+    described = "Subject" if suffix == ".pdf" else "Description"
+    return {**_METADATA[suffix], "Title": figure.title, described: figure.origin}
 
 
 def picture(figure: Figure) -> bytes:
