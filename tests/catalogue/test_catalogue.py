@@ -297,3 +297,16 @@ def test_a_limit_of_the_discipline_is_the_buffer_if_none_is_given() -> None:
     point = dumbbell.point({"qdisc": given["--qdisc"], "buffer": given["--buffer"]})
     assert point == dumbbell.point({"qdisc": "codel:MaxSize=7p"})
     assert dumbbell.point({})["buffer"] == "1bdp"
+
+
+def test_an_axis_has_whole_words() -> None:
+    """A number is not cut at its point, and what stands alone names what it is of."""
+
+    def label(experiment: str, parameter: str) -> str:
+        (found,) = (p for p in catalogue.get(experiment).parameters if p.name == parameter)
+        return found.label
+
+    assert label("scalability", "bw") == "Rate of the bottleneck from 3.75 s on"
+    assert label("handover", "loss") == "Share of packets lost before a handover"
+    assert label("ecn", "ce_threshold") == "CE threshold"
+    assert label("competition", "rtts") == "RTTs"

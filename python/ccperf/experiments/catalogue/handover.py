@@ -40,8 +40,12 @@ class Handover(Experiment):
         Parameter("every", "time", ("15s",), "15s", "From one handover to the next."),
         Parameter("least", "time", ("20ms",), "20ms", "Shortest round trip, at least 6ms."),
         Parameter("most", "time", ("60ms",), "60ms", "Longest round trip."),
-        Parameter("outage", "time", ("60ms",), "60ms", "How long packets are lost before one."),
-        Parameter("loss", "probability", (0.0, 0.5), 0.5, "Share of packets that are."),
+        Parameter(
+            "outage", "time", ("60ms",), "60ms", "How long packets are lost before a handover."
+        ),
+        Parameter(
+            "loss", "probability", (0.0, 0.5), 0.5, "Share of packets lost before a handover."
+        ),
     )
     draws_more = True
     seeded = "the round trips, and which packets are lost"

@@ -38,6 +38,8 @@ Value = int | float | str
 
 #: What stands for a unit in the sentence of a parameter.
 _MEASURES = {", in bandwidth-delay products": "BDP", ", in segments": "segments"}
+#: Words of names that are written in capitals.
+_ACRONYMS = {"ce": "CE", "ecn": "ECN", "pfc": "PFC", "rtt": "RTT", "rtts": "RTTs"}
 #: So many letters stand beside an axis.
 _AXIS = 45
 
@@ -102,9 +104,10 @@ class Parameter:
     @property
     def label(self) -> str:
         """What an axis calls it, in words."""
-        first = re.split("[,;:.]", self.doc, maxsplit=1)[0].removeprefix("The ")
+        first = re.split(r"[,;:.](?=\s|$)", self.doc, maxsplit=1)[0].removeprefix("The ")
         if self.kind == "word" or len(first) > _AXIS:
-            first = self.name.replace("_", " ")
+            words = [_ACRONYMS.get(word, word) for word in self.name.split("_")]
+            first = " ".join(words)
         return first[:1].upper() + first[1:]
 
     @property
