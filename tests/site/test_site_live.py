@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from functools import partial
@@ -201,6 +202,16 @@ def test_where_no_setting_replaces_own_code_none_is_offered(tmp_path: Path) -> N
     text = " ".join(page.read_text().split())
     assert 'id="live"' not in text
     assert "it cannot run your own code (<code>myqdisc.py:MyQueue</code>)" in text
+
+
+def test_a_page_says_which_version_of_own_code_ran(tmp_path: Path) -> None:
+    """The name of a file says nothing of what was in it."""
+    own = EXAMPLES / "mycca.py"
+    run = ccperf.run("aqm", cc=f"{own}:MyCca", k=1, qdisc="fifo", stop_time="300ms")
+    (page,) = built(tmp_path, [run]).glob("runs/*/index.html")
+    digest = hashlib.sha256(own.read_bytes()).hexdigest()
+    said = f"<dt>Code of mycca.py:MyCca</dt><dd>SHA-256 <code>{digest}</code></dd>"
+    assert said in page.read_text()
 
 
 @browser_test
