@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import shutil
@@ -195,3 +196,18 @@ def test_the_diagnosis_names_the_file_that_changed_and_not_the_engine(
     assert "engine" not in err
     (mine / "mycca.py").unlink()
     assert "there is no file" in said(capsys, *words)[2]
+
+
+@pytest.mark.usefixtures("mine")
+@pytest.mark.parametrize("chosen", [[], ["--k", "1"]])
+def test_exported_tables_tell_versions_apart(chosen: list[str]) -> None:
+    """Who takes means by the column of the algorithm gets none of two versions."""
+    for format in ("tidy", "csv"):
+        assert invoke(["export", "--db", "mine.db", *chosen, "--format", format, "-o", "x"]) == 0
+    with Path("x/tidy.csv").open(newline="") as file:
+        tidy = {row["run"]: row["cca"] for row in csv.DictReader(file)}
+    with Path("x/runs.csv").open(newline="") as file:
+        runs = {row["run"]: row["under_test"] for row in csv.DictReader(file)}
+    assert tidy == runs
+    versions = {f"mycca.py:MyCca@{version}" for version in (OLD, NEW)}
+    assert set(runs.values()) == {"TcpCubic", *versions}

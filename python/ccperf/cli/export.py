@@ -54,6 +54,7 @@ def command(
     from contextlib import ExitStack
 
     from ccperf.errors import UsageError
+    from ccperf.evidence.versions import versioned
     from ccperf.store import DamagedRun, Several, Store
     from ccperf.store import export as tables
 
@@ -70,14 +71,24 @@ def command(
         found = find_runs(chosen or list(dict.fromkeys(row.id for row in rows)), stores)
         if format in ("parquet", "csv", "json", "tidy"):
             ids = {run for _, run in found}
-            rows = [row for row in rows if row.id in ids]
+            # By one name two versions would be one algorithm to whatever reads the table.
+            both = list(zip(rows, versioned(rows), strict=True))
+            rows = [row for row, _ in both if row.id in ids]
+            called = [name for row, name in both if row.id in ids]
             if format == "tidy":
                 from ccperf.present.exporters import tidy
 
-                paths = [tidy(store, rows, output / "tidy.csv", leave_out=left_out.append)]
+                path = output / "tidy.csv"
+                paths = [tidy(store, rows, path, called=called, leave_out=left_out.append)]
             else:
                 paths = tables.export(
-                    store, output, format, runs=rows, series=series, leave_out=left_out.append
+                    store,
+                    output,
+                    format,
+                    runs=rows,
+                    called=called,
+                    series=series,
+                    leave_out=left_out.append,
                 )
         else:
             from ccperf.present.exporters import export

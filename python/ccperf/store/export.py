@@ -17,7 +17,7 @@ from ccperf.runs.recording import TABLES
 from ccperf.store.opening import DamagedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from ccperf.runs.recording import Recording
@@ -58,13 +58,16 @@ def export(
     format: Format,
     *,
     runs: Iterable[RunRow] | None = None,
+    called: Sequence[str] = (),
     series: bool = False,
     leave_out: Callable[[DamagedRun], None] | None = None,
 ) -> list[Path]:
     """Write `runs` (default: all) to `folder` and return the files written.
 
     `runs.*` has a row for each run and point, `metrics.*` one for each value, with its unit; join
-    them on `run`.  With `series` every run's recording follows as `series/<run>/<table>.*`.
+    them on `run`.  `called` has a name for the algorithm under test of each of `runs`, if several
+    versions of one have to be told apart.  With `series` every run's recording follows as
+    `series/<run>/<table>.*`.
     Files of an earlier export are replaced, each as a whole.  A run that cannot be read is told to
     `leave_out`, and the others are written; without that it is raised.  Raises `UsageError` for an
     unknown format or where another file is in the way, and `RunError` if something cannot be
@@ -106,8 +109,12 @@ def export(
             of_metrics += metrics
             if recording is not None:
                 written += _write_series(folder / "series" / run_id, format, recording)
-        rows = [run for run in rows if run.id not in left_out]
         about_runs = {name: [read(run) for run in rows] for name, read in _RUN_COLUMNS.items()}
+        if called:
+            under_test = zip(about_runs["under_test"], called, strict=True)
+            about_runs["under_test"] = [name and versioned for name, versioned in under_test]
+        kept = [place for place, run in enumerate(rows) if run.id not in left_out]
+        about_runs = {name: [of[place] for place in kept] for name, of in about_runs.items()}
         about_metrics = {
             name: [row[i] for row in of_metrics] for i, name in enumerate(_METRIC_COLUMNS)
         }

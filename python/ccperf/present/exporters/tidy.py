@@ -26,12 +26,14 @@ def tidy(
     rows: Sequence[RunRow],
     path: Path,
     *,
+    called: Sequence[str] = (),
     leave_out: Callable[[DamagedRun], None] | None = None,
 ) -> Path:
     """Write the metrics of runs to `path` (CSV).
 
     The columns are the run's id, experiment, algorithm, every parameter by its name, seed, backend,
-    and what the value is. A run that cannot be read is told to `leave_out`, as other exports of
+    and what the value is. `called` has a name for the algorithm of each run, if several versions of
+    one have to be told apart. A run that cannot be read is told to `leave_out`, as other exports of
     tables do. Raises `UsageError` and `RunError` as exports do.
     """
     parameters = list(
@@ -46,7 +48,10 @@ def tidy(
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(columns)
             left_out: set[str] = set()
-            for row in rows:
+            algorithms = called or [
+                roles.under_test(row.parameters) or ",".join(row.cc) for row in rows
+            ]
+            for row, algorithm in zip(rows, algorithms, strict=True):
                 if row.id in left_out:
                     continue
                 try:
@@ -57,7 +62,6 @@ def tidy(
                     leave_out(damaged)
                     left_out.add(row.id)
                     continue
-                algorithm = roles.under_test(row.parameters) or ",".join(row.cc)
                 before = [row.id, row.experiment or row.label or "", algorithm]
                 before += [str(row.parameters.get(name, "")) for name in parameters]
                 before += [str(row.seed), row.backend]
