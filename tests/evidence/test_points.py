@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ccperf.algorithms import roles
+from ccperf.algorithms import registry, roles
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells
 from ccperf.evidence.compare import compare
@@ -25,18 +25,22 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_a_balancer_s_paper_gives_hosts_makes_no_other_point(tmp_path: Path) -> None:
-    """Presto resequences and ECMP does not, at the same points; `order` makes others."""
+    """Presto resequences, REPS is tolerant, and ECMP neither, at the same points; `order` makes
+    others."""
     path = tmp_path / "balancers.db"
-    line = ["run", "hermes_symmetric", "--routing", "ecmp,presto", "--load", "0.5", "--seed", "1"]
+    schemes = [name for name in registry.algorithms("routing") if name not in ("static", "xpath")]
+    assert {"ecmp", "drb", "presto", "reps"} < {*schemes}
+    line = ["run", "hermes_symmetric", "--routing", ",".join(schemes), "--load", "0.5"]
     small = ["--leaves", "2", "--spines", "2", "--servers", "2", "--arrivals", "1ms"]
-    line += ["--workload", "web_search", "--order", "paper,resequenced", *small]
-    assert invoke([*line, "--db", str(path)]) == 0
+    line += ["--workload", "web_search", "--order", "paper,resequenced,tolerant", *small]
+    assert invoke([*line, "--seed", "1", "--db", str(path)]) == 0
     points = {
-        name: [cell.point for cell in found]
+        name: {cell.point for cell in found}
         for name, found in cells.by_algorithm(cells.read([path])).items()
     }
-    assert set(points["presto"]) == set(points["ecmp"])
-    assert len(set(points["ecmp"])) == 2
+    assert points.keys() == {*schemes}
+    assert all(found == points["ecmp"] for found in points.values())
+    assert len(points["ecmp"]) == 3
 
 
 def test_walks_that_a_seed_draws_are_repetitions_and_no_points(tmp_path: Path) -> None:

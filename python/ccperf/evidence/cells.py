@@ -45,8 +45,8 @@ SETTINGS = (JITTER, PROFILE)
 NOT_GIVEN = "none"
 #: The backend whose version is that of the engine.
 _OWN = "native"
-#: The attribute of a socket that holds segments back until they are in order.
-RESEQUENCING = "ResequencingTimeout"
+#: The attributes of sockets that the parameter `order` of experiments on load balancers sets.
+_OF_ORDER = ("ResequencingTimeout", "ReorderingTolerance", "Sack")
 
 
 @dataclass(frozen=True)
@@ -441,7 +441,9 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
         common["rates"] = sorted(link["rate"] for link in links)
         links = _without(links, "rate")
         if row.experiment:
-            common["stacks"] = [_in_any_order(stack) for stack in scenario.get("stacks", ())]
+            stacks = scenario.get("stacks", ())
+            # What a user's file gives hosts is no scheme's own.
+            common["stacks"] = [*stacks] if _is_own(row) else [*map(_in_any_order, stacks)]
     elif not used.issuperset(under_test):
         links = _without(links, "forward", "reverse")
     common["links"] = links
@@ -493,8 +495,8 @@ def _times(link: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _in_any_order(stack: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stack without the buffer that hands segments on in order."""
-    kept = {name: value for name, value in stack["tcp"].items() if name != RESEQUENCING}
+    """Return a stack without what the parameter `order` sets."""
+    kept = {name: value for name, value in stack["tcp"].items() if name not in _OF_ORDER}
     return {**stack, "tcp": kept}
 
 
