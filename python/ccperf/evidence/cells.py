@@ -45,6 +45,8 @@ SETTINGS = (JITTER, PROFILE)
 NOT_GIVEN = "none"
 #: The backend whose version is that of the engine.
 _OWN = "native"
+#: The scheme that is left out where a scenario is written.
+_ONE_PATH = "static"
 #: The attributes of sockets that the parameter `order` of experiments on load balancers sets.
 _OF_ORDER = ("ResequencingTimeout", "ReorderingTolerance", "Sack")
 
@@ -436,8 +438,9 @@ def _common(scenario: Mapping[str, Any], row: RunRow) -> dict[str, Any]:
         ]
     used = {way["cc"]["type"] for way in _senders(scenario) if way.get("cc")}
     under_test = [expression.cut(name)[0] for name in expression.split(algorithm(row))]
-    if common.get("routing", {}).get("type") == under_test[0]:
-        del common["routing"]
+    # A scenario that does not say how its switches choose has one path between two nodes.
+    if common.get("routing", {"type": _ONE_PATH})["type"] == under_test[0]:
+        common.pop("routing", None)
         common["rates"] = sorted(link["rate"] for link in links)
         links = _without(links, "rate")
         if row.experiment:
