@@ -74,3 +74,13 @@ def test_packets_overtake_where_the_path_becomes_shorter(tmp_path: Path) -> None
 def test_what_makes_no_sense_is_named(given: dict[str, str], field: str) -> None:
     with pytest.raises(UsageError, match=given[field]):
         HANDOVER.scenario("cubic", **given)
+
+
+def test_the_page_says_what_cubic_gets() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    (flow,) = ccperf.run("handover", cc="cubic", loss=0.5).flow_metrics.values()
+    said = (
+        f"gets {flow['mean_throughput_l4']:.1f} Mbps and retransmits"
+        f" {flow['retransmission_rate_l4']:.2f} % of its segments"
+    )
+    assert said in page

@@ -5,6 +5,8 @@ Ndp, Nscc, NdpQueueDisc.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,6 +133,32 @@ def test_a_permutation_has_nine_tenths_of_all_links_where_packets_are_sprayed() 
     # Without PULLs.
     small = share(transport="nscc", packet="1000B")
     assert small == pytest.approx(1000 / (1064 + 64), rel=0.01)
+
+
+@pytest.mark.parametrize("transport", ["ndp", "nscc"])
+@pytest.mark.parametrize("routing", ["drb", "random", "ecmp"])
+def test_the_page_says_what_a_permutation_gets(transport: str, routing: str) -> None:
+    """Means over the seeds, and the least and the largest."""
+    page = (Path(__file__).parents[2] / "docs" / "trimming.md").read_text(encoding="utf-8")
+    found = re.search(
+        rf"^\| `{transport}` \| `{routing}` \| ([\d.]+)(?: \(([\d.]+) to ([\d.]+)\))?"
+        r" \| ([\d.]+) \|$",
+        page,
+        re.MULTILINE,
+    )
+    assert found is not None
+    seeds = [
+        ccperf.run("permutation", transport=transport, routing=routing, seed=seed)
+        for seed in range(1, 6)
+    ]
+    nets = [run.network_metrics["net"] for run in seeds]
+    shares = [net["mean_goodput_l4"] / 40e3 for net in nets]
+    measured = [np.mean(shares), min(shares), max(shares)]
+    measured.append(np.mean([net["jains_fairness_goodput_l4"] for net in nets]))
+    for said, value in zip(found.groups(), measured, strict=True):
+        if said is not None:
+            digits = len(said.partition(".")[2])
+            assert f"{value:.{digits}f}" == said
 
 
 @pytest.mark.parametrize("transport", ["ndp", "nscc"])
