@@ -228,6 +228,19 @@ def test_every_seed_of_a_scenario_runs_again(ccperf: Any) -> None:
     assert "my.toml:1: seed: input should be less than" in ccperf("run", "my.toml").err
 
 
+def test_a_run_whose_file_is_gone_runs_again_from_its_database(ccperf: Any) -> None:
+    """Who has the database alone is told how."""
+    Path("my.toml").write_text(SCENARIO)
+    (run,) = ccperf("run", "my.toml", "--json", "--db", "x.db").json
+    Path("my.toml").unlink()
+    shown = ccperf("show", run["run"], "--db", "x.db")
+    said = "again: ccperf run " + run["run"] + ".json, a file of what `--json` prints\n"
+    assert said in shown.out
+    Path(f"{run['run']}.json").write_text(ccperf("show", run["run"], "--db", "x.db", "--json").out)
+    (again,) = ccperf("run", f"{run['run']}.json", "--db", "y.db", "--json").json
+    assert again["run"] == run["run"]
+
+
 def test_a_mistake_in_a_file_has_its_line(ccperf: Any) -> None:
     Path("my.toml").write_text(SCENARIO.replace('"10Mbps"', '"10mbps"'))
     outcome = ccperf("run", "my.toml")

@@ -368,7 +368,7 @@ def _run(result: Result) -> tuple[dict[str, Any], str]:
         f"backend {made.backend} {made.backend_version}, ccperf {made.ccperf_version}, "
         f"seed {made.seed}, scenario {made.scenario_hash}",
         *(f"code {name}@{digest[:4]}, SHA-256 {digest}" for name, digest in made.user_code.items()),
-        f"again: {again}" if again else "again: from the scenario that `--json` prints",
+        f"again: {again or f'ccperf run {result.id}.json, a file of what `--json` prints'}",
     ]
     lines += (
         [f"set there: {', '.join(f'{k} = {v}' for k, v in settings.items())}"] if settings else []
