@@ -57,7 +57,8 @@ def grid(
     Args:
         experiment: its name, e.g. ``"aqm"``, or a file with one of your own.
         cc: the algorithms under test: names, or classes of your own. Experiments on queue
-            disciplines have ``qdisc`` instead, those on load balancers ``routing``.
+            disciplines have ``qdisc`` instead, those on load balancers ``routing``. If not given,
+            NewReno alone, or the experiment's usual disciplines or balancers.
         seed: e.g. ``range(1, 11)``; the experiment's own if not given.
         recovery, stop_time: instead of the experiment's own.
         jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.

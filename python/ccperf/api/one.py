@@ -43,7 +43,8 @@ def run(
             experiment of your own, ``"mine.toml"``.
         cc: the algorithm under test, under ns-3's or Linux's name, or one of your own:
             ``"./libmycca.so"``, ``"my_module:MyCca"``, or the class itself. Experiments on queue
-            disciplines have ``qdisc`` instead, those on load balancers ``routing``.
+            disciplines have ``qdisc`` instead, those on load balancers ``routing``. If not given,
+            NewReno, or the first of the experiment's usual disciplines or balancers.
         seed, recovery, stop_time: instead of the experiment's own.
         jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.
         profile: a release of ns-3, e.g. ``"ns3-3.48"``, with its TCP and its own loss recovery.
