@@ -28,6 +28,9 @@ from ccperf.scenario import Scenario, profiles
 mpl.use("svg")
 from matplotlib import pyplot as plt
 
+# Ids of elements that are the same each time.
+mpl.rcParams["svg.hashsalt"] = "ccperf"
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "bbr.md"
 IMAGE = ROOT / "docs" / "images" / "bbr.svg"

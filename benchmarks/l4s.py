@@ -26,6 +26,9 @@ from ccperf.scenario import Scenario, profiles
 mpl.use("svg")
 from matplotlib import pyplot as plt
 
+# Ids of elements that are the same each time.
+mpl.rcParams["svg.hashsalt"] = "ccperf"
+
 IMAGE = Path(__file__).parents[1] / "docs" / "images" / "l4s.svg"
 RATES = ("10Mbps", "40Mbps", "100Mbps", "200Mbps")
 RTTS = ("5ms", "10ms", "25ms", "50ms", "100ms")

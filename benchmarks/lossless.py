@@ -19,6 +19,9 @@ from ccperf.algorithms import registry
 mpl.use("svg")
 from matplotlib import pyplot as plt
 
+# Ids of elements that are the same each time.
+mpl.rcParams["svg.hashsalt"] = "ccperf"
+
 if TYPE_CHECKING:
     from ccperf.runs.recording import Recording
 

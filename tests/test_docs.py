@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -302,3 +303,23 @@ def test_reasons_for_unreached_code_name_code() -> None:
         assert path.is_dir() or code in path.read_text(encoding="utf-8"), place
     known = {entry["reason"] for entry in entries} | {"(no reason given)"}
     assert set(record.coverage()["unreached"]) <= known
+
+
+@pytest.mark.parametrize("module", ["bbr", "l4s", "lossless"])
+def test_a_picture_that_is_made_anew_has_the_same_bytes(module: str) -> None:
+    """A diff of it then shows what has changed, and nothing else."""
+    pytest.importorskip("matplotlib")
+    draw = f"""
+import io
+from benchmarks import {module}
+
+def picture():
+    figure, axes = {module}.plt.subplots()
+    axes.plot([1, 2], marker="o")
+    file = io.BytesIO()
+    figure.savefig(file, metadata={{"Date": None}})
+    return file.getvalue()
+
+assert picture() == picture()
+"""
+    subprocess.run([sys.executable, "-c", draw], cwd=ROOT, check=True)
