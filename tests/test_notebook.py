@@ -184,6 +184,10 @@ def test_a_campaign_has_one_bar_in_a_notebook(displayed: list[str], tmp_path: Pa
     assert displayed[-1] == ""
 
 
+def test_a_scenario_is_printed_in_a_line(result: ccperf.Result) -> None:
+    assert str(result.scenario) == "<Scenario aqm: 2 flows, 1s, seed 42>"
+
+
 def test_the_example_notebook_shows_what_its_code_gives() -> None:
     """`tools/notebook.py` takes it anew; ids change with engines."""
     written = json.loads((ROOT / "docs" / "notebook.ipynb").read_text())

@@ -161,6 +161,9 @@ class Scenario(Model):
     def __repr__(self) -> str:
         return f"<Scenario {self._said()}>"
 
+    def __str__(self) -> str:  # not pydantic's, which has every field of every link
+        return repr(self)
+
     def plot(self) -> Drawing:
         """Return a drawing of the network, which a notebook shows."""
         from ccperf.present.notebook import Drawing
