@@ -87,6 +87,12 @@ pub trait Segmentation: fmt::Debug + Default + Send {
         false
     }
 
+    /// Bytes of the segment that leaves, if it is cut: after [`Segmentation::leaves`].
+    #[inline(always)]
+    fn cut(&self) -> Option<u32> {
+        None
+    }
+
     /// More of the burst leaves with what has just left.
     fn is_within_burst(&self) -> bool;
 }

@@ -2,13 +2,14 @@
 
 use super::Opening;
 use crate::base::time::Time;
-use crate::host::tcp::tcb::Tcb;
+use crate::host::tcp::tcb::{CongState, Tcb};
 
 /// In bytes: what the length of an IP packet can say.
 pub const LARGEST_BURST: u64 = 65_536;
 pub const BURSTS_A_SECOND: u64 = 1024;
 /// A short path has larger bursts: by the largest one, halved for each such step of its minimum RTT.
 const STEP: Time = Time(512_000);
+const RECENT: Time = Time::from_ms(1);
 
 /// So many segments of a burst cwnd lets leave, with another one in flight.
 pub(super) fn quota(opening: &Opening<'_>, burst: u32) -> u32 {
@@ -16,6 +17,19 @@ pub(super) fn quota(opening: &Opening<'_>, burst: u32) -> u32 {
     let half = (tcb.cwnd / tcb.segment_size / 2).max(1);
     let room = room + tcb.cwnd.saturating_sub(window);
     burst.min(room / tcb.segment_size).min(half)
+}
+
+/// Whether less than a burst of so many segments waits for more of the window (`tcp_tso_should_defer`); one may have left just now.
+pub(super) fn waits(opening: &Opening<'_>, burst: u32, has_left: bool) -> bool {
+    let Opening { tcb, window, room, oldest, .. } = *opening;
+    let size = tcb.segment_size;
+    let is_recovering = matches!(tcb.cong_state, CongState::Recovery | CongState::Loss);
+    let last = tcb.last_departure.max(tcb.next_departure);
+    let is_recent = has_left || last + RECENT >= tcb.now;
+    let near = RECENT.min(Time(tcb.srtt.0 / 2));
+    let ack_is_near = oldest.is_some_and(|oldest| oldest + tcb.srtt <= tcb.now + near);
+    let is_wide = room >= burst * size || room >= window / size * size / 3;
+    !is_recovering && is_recent && ack_is_near && !is_wide
 }
 
 /// In segments.

@@ -7,13 +7,12 @@
 //! last one if there is room for more than that.  Where the peer's window ends within a segment of a burst, what fits of it goes
 //! along.
 
-use super::burst::{burst, quota};
+use super::burst::{burst, quota, waits};
 use super::write_queue::{Head, WriteQueue};
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
-use crate::host::tcp::tcb::{CongState, Tcb};
+use crate::host::tcp::tcb::Tcb;
 
-const RECENT: Time = Time::from_ms(1);
 #[derive(Debug, Default)]
 pub struct Deferral {
     /// Segments of the last burst that have not left.
@@ -22,8 +21,8 @@ pub struct Deferral {
     ends_burst: bool,
     /// With the last one of them a piece of the write queue ends that has PSH.
     pushes_last: bool,
-    /// The last one of them is what fits of a segment.
-    cuts_last: bool,
+    /// Bytes of the last one of them, if it is cut within what waits.
+    cut: Option<u32>,
     /// When it began.
     last: Option<Time>,
     queue: WriteQueue,
@@ -68,7 +67,7 @@ impl Segmentation for Deferral {
             head.is_closed && opening.room >= head.left
         };
         let is_one = head.left.min(opening.unsent) <= size;
-        if !is_one && !ends_buffer && self.waits(&opening, burst) {
+        if !is_one && !ends_buffer && waits(&opening, burst, false) {
             return false;
         }
         // The peer's window ends within a segment of the burst: what fits of it goes along.
@@ -78,7 +77,12 @@ impl Segmentation for Deferral {
             && offered / size == together
             && offered < head.left.min(opening.unsent);
         let together = together.min(opening.unsent.div_ceil(size));
-        let bytes = if cuts { offered } else { together * size };
+        let mut bytes = if cuts { offered } else { together * size };
+        if head.is_closed && head.left < bytes {
+            // It ends with its piece, within a segment too, if the peer's window is wide or Nagle's algorithm lets it.
+            let is_whole = offered < quota * size && !opening.may_cut && head.left > size;
+            bytes = if is_whole { head.left / size * size } else { head.left };
+        }
         self.begin_new(bytes, head, opening.tcb);
         true
     }
@@ -104,12 +108,16 @@ impl Segmentation for Deferral {
     }
 
     fn leaves_alone(&mut self) {
-        self.left = 0;
+        (self.left, self.cut) = (0, None);
         (self.ends_burst, self.pushes_last) = (false, false);
     }
 
     fn cuts_next(&self, now: Time) -> bool {
-        self.cuts_last && self.left == 1 && self.last == Some(now)
+        self.cut.is_some() && self.left == 1 && self.last == Some(now)
+    }
+
+    fn cut(&self) -> Option<u32> {
+        self.cut.filter(|_| self.left == 0)
     }
 
     fn ends_burst(&self) -> bool {
@@ -139,7 +147,7 @@ impl Deferral {
     /// So many bytes of new data leave together, of the first piece of the write queue or beyond it.
     fn begin_new(&mut self, bytes: u32, head: Head, tcb: &Tcb) {
         self.begin(bytes.div_ceil(tcb.segment_size), tcb.now);
-        self.cuts_last = !bytes.is_multiple_of(tcb.segment_size);
+        self.cut = Some(bytes % tcb.segment_size).filter(|&cut| cut > 0);
         self.pushes_last = head.is_pushed && head.left <= bytes;
         self.ends_burst = self.is_pushed();
     }
@@ -147,20 +155,8 @@ impl Deferral {
     /// So many segments leave together.
     fn begin(&mut self, together: u32, now: Time) {
         self.left = together.saturating_sub(1);
-        (self.cuts_last, self.pushes_last) = (false, false);
+        (self.cut, self.pushes_last) = (None, false);
         self.last = Some(now);
-    }
-
-    fn waits(&self, opening: &Opening<'_>, burst: u32) -> bool {
-        let Opening { tcb, window, room, oldest, .. } = *opening;
-        let size = tcb.segment_size;
-        let is_recovering = matches!(tcb.cong_state, CongState::Recovery | CongState::Loss);
-        let last = tcb.last_departure.max(tcb.next_departure);
-        let is_recent = last + RECENT >= tcb.now;
-        let near = RECENT.min(Time(tcb.srtt.0 / 2));
-        let ack_is_near = oldest.is_some_and(|oldest| oldest + tcb.srtt <= tcb.now + near);
-        let is_wide = room >= burst * size || room >= window / size * size / 3;
-        !is_recovering && is_recent && ack_is_near && !is_wide
     }
 }
 
@@ -240,6 +236,33 @@ mod tests {
     fn the_last_segment_of_a_buffer_does_not_wait() {
         let alone: Vec<u32> = (11..100).filter(|&sent| leaves(1, sent, ROUND_TRIP)).collect();
         assert_eq!(alone, [31, 53, 75, 97]);
+    }
+
+    /// The first piece and the next have three segments and 100 B, a burst could have five.  A short segment leaves where the peer's
+    /// window has room for the burst, or where Nagle's algorithm lets it.
+    #[test]
+    fn a_burst_ends_with_its_piece() {
+        let tcb = Tcb { least_burst: 5, cwnd: 40 * SIZE, ..tcb() };
+        let leaves = |offered: u32, may_cut: bool| {
+            let narrow =
+                Opening { peer_window: 4 * SIZE, window: 40 * SIZE, ..opening(&tcb, 0, 0) };
+            let mut deferral = Deferral::default();
+            for unsent in [0, 2 * SIZE, 4 * SIZE] {
+                deferral.on_write(2 * SIZE, false, Opening { unsent, ..narrow });
+            }
+            let (sent, unsent) = (SIZE - 100, 5 * SIZE + 100);
+            let (room, peer_window) = (40 * SIZE, offered * SIZE);
+            let wide = Opening { room, peer_window, sent, unsent, may_cut, ..narrow };
+            let mut sizes = vec![];
+            while sizes.is_empty() || deferral.is_within_burst() {
+                assert!(deferral.leaves(wide));
+                sizes.push(deferral.cut().unwrap_or(SIZE));
+            }
+            sizes
+        };
+        assert_eq!(leaves(40, false), [SIZE, SIZE, SIZE, 100]);
+        assert_eq!(leaves(4, true), [SIZE, SIZE, SIZE, 100]);
+        assert_eq!(leaves(4, false), [SIZE, SIZE, SIZE]);
     }
 
     /// Where cwnd has room and the peer's window has none.
@@ -324,7 +347,7 @@ mod tests {
     /// Of retransmissions, too.
     #[test]
     fn nothing_waits_if_the_last_segment_left_longer_than_a_millisecond_ago() {
-        for (ago, waits) in [(RECENT, true), (RECENT + Time(1), false)] {
+        for (ago, waits) in [(Time::from_ms(1), true), (Time(1_000_001), false)] {
             let tcb = Tcb { last_departure: Time::from_ms(100) - ago, ..tcb() };
             assert_eq!(!Deferral::default().leaves(opening(&tcb, 1, 20)), waits);
         }

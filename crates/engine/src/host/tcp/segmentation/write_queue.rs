@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::Opening;
-use super::burst::{burst, quota};
+use super::burst::{burst, quota, waits};
 use crate::host::tcp::memory::doubled;
 
 /// The most that a SYN offers.
@@ -34,7 +34,7 @@ struct Piece {
     is_pushed: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct WriteQueue {
     /// Those that wait to be sent.
     waiting: VecDeque<Piece>,
@@ -53,79 +53,47 @@ impl WriteQueue {
     pub fn room(&mut self, opening: &Opening<'_>) -> u32 {
         self.follow(opening);
         let most = doubled(opening.send_buffer);
-        let mut memory = self.memory(opening);
+        let memory = self.memory(opening);
         if self.is_full && most.saturating_sub(memory) < memory / 2 {
             return 0;
         }
         self.is_full = false;
-        let whole = self.whole(opening);
+        let mut writing = Writing::new(self.clone(), opening);
         let mut bytes = 0;
-        match self.waiting.back() {
-            Some(last) => bytes += self.lacks(last.end, whole, opening.sent),
-            None if memory < most => {
-                bytes += whole;
-                memory += u64::from(OVERHEAD);
+        while let Some(more) = writing.fill(u32::MAX, most) {
+            bytes += u64::from(more);
+            if !writing.is_in_first() {
+                break; // nothing leaves any more
             }
-            None => return 0,
+            writing.push(false);
         }
-        if self.waiting.len() <= 1 && bytes > 0 {
-            let leaving = leaving(opening);
-            bytes += leaving;
-            memory += u64::from(leaving.div_ceil(burst_of(opening)) * OVERHEAD);
-        }
-        let left = most.saturating_sub(memory + u64::from(bytes));
-        let more = left.div_ceil((whole + OVERHEAD).into()) * u64::from(whole);
-        (u64::from(bytes) + more).try_into().unwrap_or(u32::MAX)
+        let left = most.saturating_sub(writing.memory);
+        let whole = writing.whole;
+        bytes += left.div_ceil((whole + OVERHEAD).into()) * u64::from(whole);
+        bytes.try_into().unwrap_or(u32::MAX)
     }
 
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// `bytes` are written behind what is unsent.  Where the first piece is full and more is written, one burst of it leaves
-    /// (`tcp_push_one`), or with PSH all that the window lets leave of it, and it takes as much again ([`WriteQueue::next_burst`]).
+    /// `bytes` are written behind what is unsent ([`WriteQueue::next_burst`]).
     pub fn add(&mut self, bytes: u32, fills: bool, opening: &Opening<'_>) {
         self.follow(opening);
         self.is_full = fills;
         self.bursts.clear();
-        let whole = self.whole(opening);
-        let mut may_leave = leaving(opening);
-        let mut sent = opening.sent;
+        let mut writing = Writing::new(std::mem::take(self), opening);
         let mut left = bytes;
-        let mut end = opening.sent.wrapping_add(opening.unsent);
-        while left > 0 {
-            let mut more = match self.waiting.back() {
-                Some(last) if last.end != sent => self.lacks(last.end, whole, sent).min(left),
-                _ => 0,
-            };
-            if more == 0 {
-                self.waiting.push_back(Piece { end, is_pushed: false });
-                more = whole.min(left);
-            } else if left == bytes
-                && let Some(last) = self.waiting.back_mut()
-            {
-                last.is_pushed = false; // the write before does not end there any more
+        while left > 0
+            && let Some(more) = writing.fill(left, u64::MAX)
+        {
+            if left == bytes {
+                writing.go_on();
             }
             left -= more;
-            end = end.wrapping_add(more);
-            let is_pushed = self.pushes(end, left == 0);
-            let Some(last) = self.waiting.back_mut() else { return };
-            last.end = end;
-            last.is_pushed |= is_pushed;
-            // Where several wait, what the window lets leave has left.
-            let of_first = end.wrapping_sub(sent);
-            if left > 0 && of_first == whole && may_leave > 0 {
-                let mut leaves = if is_pushed { may_leave } else { burst_of(opening) };
-                leaves = leaves.min(may_leave).min(of_first);
-                may_leave -= leaves;
-                sent = sent.wrapping_add(leaves);
-                while leaves > 0 {
-                    let burst = leaves.min(burst_of(opening));
-                    self.bursts.push_back(burst);
-                    leaves -= burst;
-                }
-            }
+            writing.push(left == 0);
         }
+        *self = writing.queue;
     }
 
     /// Bytes of the next burst that leaves within the last write, if one does.
@@ -186,11 +154,10 @@ impl WriteQueue {
         bytes + count * u64::from(OVERHEAD)
     }
 
-    /// What the last one, which ends there, may still take.
-    fn lacks(&self, end: u32, whole: u32, sent: u32) -> u32 {
+    /// Where the last one begins, or what of it has not been sent.
+    fn begin(&self, sent: u32) -> u32 {
         let before = self.waiting.len().checked_sub(2).map(|at| self.waiting[at].end);
-        let begin = before.filter(|end| end.wrapping_sub(sent) as i32 > 0).unwrap_or(sent);
-        whole.saturating_sub(end.wrapping_sub(begin))
+        before.filter(|end| end.wrapping_sub(sent) as i32 > 0).unwrap_or(sent)
     }
 
     /// Whole segments that one holds, of half the largest window.
@@ -198,6 +165,99 @@ impl WriteQueue {
         let size = opening.tcb.segment_size;
         let window = if self.largest_window > 0 { self.largest_window } else { FIRST_WINDOW };
         ((window / 2).min(LARGEST) / size).max(1) * size
+    }
+}
+
+/// A write, piece by piece.  Where the first piece is full and more is written, a burst of it leaves (`tcp_push_one`), or with PSH all
+/// bursts that do not wait for more; it takes as much again.
+struct Writing<'a> {
+    queue: WriteQueue,
+    opening: &'a Opening<'a>,
+    /// What a piece holds.
+    whole: u32,
+    /// What all pieces take.
+    memory: u64,
+    /// What the windows let leave.
+    may_leave: u32,
+    has_left: bool,
+    sent: u32,
+    end: u32,
+}
+
+impl<'a> Writing<'a> {
+    fn new(queue: WriteQueue, opening: &'a Opening<'a>) -> Self {
+        let (sent, end) = (opening.sent, opening.sent.wrapping_add(opening.unsent));
+        let (whole, memory) = (queue.whole(opening), queue.memory(opening));
+        Self {
+            queue,
+            opening,
+            whole,
+            memory,
+            may_leave: leaving(opening),
+            has_left: false,
+            sent,
+            end,
+        }
+    }
+
+    /// The last piece is filled up, or if it is full another begins, for which less than `most` has to be taken.  Returns how many bytes
+    /// of `left` it took.
+    fn fill(&mut self, left: u32, most: u64) -> Option<u32> {
+        let last = self.queue.waiting.back().filter(|last| last.end != self.sent);
+        let held = last.map(|last| last.end.wrapping_sub(self.queue.begin(self.sent)));
+        let mut more = held.map_or(0, |held| self.whole.saturating_sub(held));
+        if more == 0 {
+            if self.memory >= most {
+                return None;
+            }
+            self.queue.waiting.push_back(Piece { end: self.end, is_pushed: false });
+            self.memory += u64::from(OVERHEAD);
+            more = self.whole;
+        }
+        more = more.min(left);
+        self.memory += u64::from(more);
+        self.end = self.end.wrapping_add(more);
+        self.queue.waiting.back_mut()?.end = self.end;
+        Some(more)
+    }
+
+    /// The write before does not end there any more.
+    fn go_on(&mut self) {
+        if let Some(last) = self.queue.waiting.back_mut() {
+            last.is_pushed = false;
+        }
+    }
+
+    fn is_in_first(&self) -> bool {
+        self.queue.begin(self.sent) == self.sent
+    }
+
+    /// What has been written gets PSH where it is due, and leaves where it is to make room.
+    fn push(&mut self, ends_write: bool) {
+        let is_pushed = self.queue.pushes(self.end, ends_write);
+        if let Some(last) = self.queue.waiting.back_mut() {
+            last.is_pushed |= is_pushed;
+        }
+        let mut left = self.end.wrapping_sub(self.sent);
+        if ends_write || left != self.whole || !self.is_in_first() {
+            return;
+        }
+        let opening = self.opening;
+        let segments = burst(opening.tcb);
+        let before = left;
+        while self.may_leave > 0 && left > 0 && (is_pushed || left == before) {
+            let room = self.may_leave;
+            if is_pushed && waits(&Opening { room, ..*opening }, segments, self.has_left) {
+                break;
+            }
+            let bytes = burst_of(opening).min(room).min(left);
+            self.queue.bursts.push_back(bytes);
+            self.may_leave -= bytes;
+            self.sent = self.sent.wrapping_add(bytes);
+            left -= bytes;
+            self.memory += if left > 0 { OVERHEAD.into() } else { 0 };
+            self.has_left = true;
+        }
     }
 }
 
@@ -219,6 +279,7 @@ fn leaving(opening: &Opening<'_>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::time::Time;
     use crate::host::tcp::tcb::Tcb;
 
     const SIZE: u32 = 1448;
@@ -321,6 +382,25 @@ mod tests {
             queue.add(3 * SIZE, false, &full);
             assert_eq!(std::iter::from_fn(|| queue.next_burst()).sum::<u32>(), leaving);
         }
+    }
+
+    /// With PSH, which comes here with the seventh segment, less than a burst of three waits for more of the window, as it does elsewhere.
+    #[test]
+    fn what_is_less_than_a_burst_waits_within_a_write() {
+        let leaving = |srtt: Time, room: u32| {
+            let now = Time::from_ms(100);
+            let tcb = Tcb { now, srtt, least_burst: 3, cwnd: 60 * SIZE, ..tcb() };
+            let oldest = Some(now - Time::from_ms(20));
+            let wide = Opening { window: 60 * SIZE, peer_window: 8 * SIZE, ..opening(&tcb, 0, 0) };
+            let wide = Opening { room: room * SIZE, oldest, ..wide };
+            let mut queue = WriteQueue::default();
+            queue.add(12 * SIZE, false, &wide);
+            std::iter::from_fn(|| queue.next_burst()).map(|bytes| bytes / SIZE).collect::<Vec<_>>()
+        };
+        let [soon, late] = [20, 40].map(Time::from_ms);
+        assert_eq!(leaving(soon, 6), [3, 3]);
+        assert_eq!(leaving(soon, 4), [3]);
+        assert_eq!(leaving(late, 4), [3, 1], "the next ACK is far away");
     }
 
     /// One of two segments, of which one is sent, takes one more.

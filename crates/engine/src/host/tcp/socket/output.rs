@@ -120,6 +120,7 @@ impl<P: Profile> Socket<P> {
             }
             self.tcb.next_tx_seq = seq;
             self.tell_of_start();
+            let most = self.sending.segmentation.cut().map_or(most, |cut| most.min(cut));
             let len = window.min(segment_size).min(most);
             let flags = if self.sending.connected { Flags::ACK } else { Flags::default() };
             let sent = self.send_data(seq, len, flags, env);

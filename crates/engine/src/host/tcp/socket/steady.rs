@@ -162,6 +162,13 @@ impl<P: Profile> Socket<P> {
             if self.is_deferred(room) {
                 return true;
             }
+            if let Some(cut) = self.sending.segmentation.cut() {
+                let seq = self.tcb.high_tx_mark;
+                self.tcb.next_tx_seq = seq;
+                let sent = self.send_data(seq, cut, Flags::ACK, env);
+                self.tcb.next_tx_seq += sent;
+                return false;
+            }
             self.send_whole_segment(env);
             if self.is_pacing() && !P::Pacing::BY_BURSTS && !self.is_pending(Timer::Pacing) {
                 self.pace(size, env);
