@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ccperf.errors import RunError, UsageError
-from ccperf.runs.backends.linux import build, source, steps
+from ccperf.runs.backends.linux import backend, build, source, steps
 
 MAKEFILE = "# SPDX\nVERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\nEXTRAVERSION =\nNAME = x\n"
 #: Text of our own with the few lines that the steps are about, in the shape that a kernel has them.
@@ -34,8 +34,7 @@ TEXTS = {
         "\treturn dist >= 0 || atomic_read(&ctx->cq_timeouts) != iowq->nr_timeouts;\n"
     ),
     "include/net/sock.h": (
-        "\tif (sk->sk_use_task_frag)\n\t\treturn &current->task_frag;\n\n"
-        "\treturn &sk->sk_frag;\n"
+        "\tif (sk->sk_use_task_frag)\n\t\treturn &current->task_frag;\n\n\treturn &sk->sk_frag;\n"
     ),
     "net/ipv4/Makefile": "obj-y := tcp.o tcp_input.o\nobj-$(X) += tcp_cubic.o\n",
 }
@@ -61,7 +60,8 @@ def test_every_step_edits_its_own_line_and_no_other(tree: Path) -> None:
     assert (tree / "arch/um/kernel/skas/syscall.c").read_text() == "\t\t{ }\n\t\tschedule();\n"
     assert (tree / "io_uring/io_uring.h").read_text() == "\treturn dist >= 0;\n"
     sock = (tree / "include/net/sock.h").read_text()
-    assert sock.count("return &sk->sk_frag;") == 2 and "current" not in sock
+    assert sock.count("return &sk->sk_frag;") == 2
+    assert "current" not in sock
     random = (tree / "drivers/char/random.c").read_text()
     assert random.index("ccperf.seed") < random.index("static void crng_make_state")
     assert random.index("crng_fast_key_erasure((u8 *)ccperf_stream") < random.index("usual()")
@@ -209,7 +209,7 @@ def made(cache: Path) -> build.Kernel:
     folder.mkdir(parents=True)
     (folder / "kernel.json").write_text('{"version": "7.3.4", "controls": []}')
     (folder / "headers.tar.xz").touch()
-    return build.Kernel(folder / "linux", "7.3.4", folder.name)
+    return build.Kernel(folder / "linux", "7.3.4", folder.name, recipe=build.recipe())
 
 
 @pytest.mark.parametrize("name", ["my cache", "12:30"])
@@ -243,6 +243,24 @@ def test_a_kernel_that_is_there_and_current_is_not_written_again(
     os.utime(current, ns=(1, 1))
     assert build.build() == kernel
     assert current.stat().st_mtime_ns == 1
+
+
+@pytest.mark.parametrize("named", ["abc", "abc 0123456789abcdef01234567"])
+def test_a_kernel_of_other_steps_is_not_used(
+    named: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What it sends may be other packets; once no steps were named."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kernel = made(tmp_path)
+    current = kernel.program.parent.parent / "current"
+    current.write_text(named)
+    missing = backend.Linux().available()
+    if missing and "User-mode" in missing:
+        pytest.skip(missing)
+    assert missing
+    assert missing.endswith("or steps: `ccperf linux build` builds it anew")
+    current.write_text(f"abc {kernel.recipe}")
+    assert "steps" not in (backend.Linux().available() or "")
 
 
 @pytest.mark.slow

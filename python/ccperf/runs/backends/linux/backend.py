@@ -175,6 +175,11 @@ class Linux:
         kernel = build.current()
         if kernel is None:
             raise build.Unavailable("there is no Linux kernel yet: `ccperf linux build` makes one")
+        if kernel.recipe != build.recipe():
+            raise build.Unavailable(
+                "the Linux kernel was built by another ccperf, with other options or steps: "
+                "`ccperf linux build` builds it anew"
+            )
         if not GUEST.is_file():
             raise build.Unavailable(
                 "this ccperf has no guest for the kernel: in a checkout, `make guest` builds it"

@@ -75,6 +75,8 @@ class Kernel:
     """Hash of all that it was built from."""
     controls: tuple[str, ...] = ()
     """Files of the user's that are linked in."""
+    recipe: str = ""
+    """Hash of the options and steps that it was asked for with."""
 
 
 def build(
@@ -100,22 +102,31 @@ def build(
         with locked(folder / "lock"):
             if not (folder / "kernel.json").exists():
                 _build(found, controls, folder, progress)
-    kernel = _read(folder)
+    kernel = _read(folder, recipe())
     if current() != kernel:
         draft = folder / "current"
-        draft.write_text(key)
+        draft.write_text(f"{key} {kernel.recipe}")
         draft.replace(cache_directory("linux") / "current")
     return kernel
 
 
 def current() -> Kernel | None:
     """The kernel that was built, or asked for, last."""
+    folder = cache_directory("linux")
     try:
-        return _read(
-            cache_directory("linux") / (cache_directory("linux") / "current").read_text().strip()
-        )
+        key, _, made_by = (folder / "current").read_text().strip().partition(" ")
+        return _read(folder / key, made_by)
     except (OSError, ValueError, LookupError):
         return None
+
+
+def recipe() -> str:
+    """Hash of the options and steps of this ccperf."""
+    return _hash([CONFIG.read_text(), steps.DATA.read_text()])
+
+
+def _hash(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
 def check_host() -> None:
@@ -175,12 +186,13 @@ def _key(found: source.Source, controls: Sequence[Path]) -> str:
     parts = [found.identity, CONFIG.read_text(), steps.DATA.read_text()]
     parts += [shown.stdout.partition("\n")[0]]
     parts += [f"{path.name}\n{path.read_text()}" for path in controls]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+    return _hash(parts)
 
 
-def _read(folder: Path) -> Kernel:
+def _read(folder: Path, made_by: str) -> Kernel:
     about = json.loads((folder / "kernel.json").read_text())
-    return Kernel(folder / "linux", about["version"], folder.name, tuple(about["controls"]))
+    controls = tuple(about["controls"])
+    return Kernel(folder / "linux", about["version"], folder.name, controls, made_by)
 
 
 def _build(
