@@ -161,7 +161,7 @@ OFF_IN_NS3 = {
         "first_lost_of_all",
         "lost_together",
     ),
-    "host/tcp/reassembly.rs": ("duplicate",),
+    "host/tcp/reassembly.rs": ("duplicate", "touched_block", "extend_block"),
     "host/tcp/scoreboard.rs": (
         "may_be_overdue",
         "oldest_departure",
@@ -212,6 +212,7 @@ OFF_IN_NS3 = {
     "host/tcp/socket/handshake.rs": ("heed_lost_syns",),
     "host/tcp/socket/input.rs": (
         "announce_what_is_read",
+        "displaces_block",
         "resequence",
         "hand_on",
         "await_order",
@@ -221,6 +222,7 @@ OFF_IN_NS3 = {
     "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent", "fall_back"),
     "host/tcp/socket/writing.rs": ("before_write", "ask_segmentation"),
     "host/tcp/socket/output.rs": (
+        "gather",
         "is_cut_next",
         "is_deferred",
         "repeat_together",
