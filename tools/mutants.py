@@ -29,6 +29,7 @@ keep each answer; with the same seed about the same tenth.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import time
@@ -40,8 +41,6 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).parent))
 
 from mutation import engine, places, record, unit_tests, whole_runs
-
-from ccperf.base.process import cores
 
 # The engine with the mistakes, not the one of the environment.
 sys.path.insert(0, str(engine.WORK / "python"))
@@ -56,7 +55,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--share", type=float, default=0.1, help="of those not written by hand")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    parser.add_argument("--jobs", type=int, default=cores())
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--name", default="", help="only mistakes with this in their names")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for a mistake")
     parser.add_argument("--rest", action="store_true", help="only those not measured yet")

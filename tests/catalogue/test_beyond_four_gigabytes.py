@@ -11,8 +11,10 @@ from ccperf.algorithms.registry import algorithms
 from ccperf.runs.backends import get
 from ccperf.scenario import Scenario
 
-#: At 2.5 Gbps 2 GiB have been sent after 7 s, and 4 after 14. Copa takes 4 to 5 s to settle.
-BEFORE, AFTER = (4.0, 6.9), (14.5, 17.4)
+#: At 2.5 Gbps 2 GiB have been sent after 7 s, and 4 after 14.
+END_S, LATER_S = 6.9, 10.5
+#: When they have settled, in s.
+SETTLED_S = {"TcpCopa": 5.6}
 SIZES = {"SegmentSize": 8900, "SndBufSize": 100_000_000, "RcvBufSize": 100_000_000}
 #: With an ACK for two segments these go up and down by more than the bound.
 UNSTEADY = ("TcpCopa", "TcpLp")
@@ -40,8 +42,9 @@ def throughput(cc: str, profile: str) -> tuple[float, float]:
     )
     samples = get("native").simulate(scenario).flow_samples
     times, acked = samples["time_ns"] / 1e9, samples["acked_bytes"]
-    ends = [np.interp(period, times, acked) for period in (BEFORE, AFTER)]
-    before, after = (float(8 * np.diff(end)[0] / 2.9) for end in ends)
+    period = np.array([SETTLED_S.get(cc, 4.0), END_S])
+    ends = [np.interp(period + later, times, acked) for later in (0, LATER_S)]
+    before, after = (float(8 * np.diff(end)[0] / np.diff(period)[0]) for end in ends)
     return before, after
 
 
