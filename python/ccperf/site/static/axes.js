@@ -164,6 +164,24 @@ globalThis.ccperf ??= {};
     return found;
   };
 
+  // Between what a value is known to be: of factors as far down as up, by ratio.
+  const interval = ({ y, half }, i, axis) => {
+    const high = y[i] + (half?.[i] || 0);
+    return [axis.isFactor ? y[i] * y[i] / high : 2 * y[i] - high, high];
+  };
+
+  // A figure whose x is drawn as its logarithm.
+  const logarithmic = (figure) => {
+    const panels = figure.panels.map((panel) => ({
+      ...panel, x: { ...panel.x, lower: null, upper: null, isLog: true },
+      series: panel.series.map((series) => {
+        const kept = [...series.x.keys()].filter((i) => series.x[i] > 0);
+        return { ...series, x: kept.map((i) => Math.log10(series.x[i])), y: kept.map((i) => series.y[i]) };
+      }),
+    }));
+    return { ...figure, panels };
+  };
+
   // How long a text of 12 pixels is.
   let pen = null;
   const lengthOf = (string, family) => {
@@ -178,5 +196,7 @@ globalThis.ccperf ??= {};
     return x + half > last ? [last, "end"] : x - half < first ? [first, "start"] : [x, "middle"];
   };
 
-  ccperf.axes = { ticks, decades, labelled, said, limits, search, titleOf, lengthOf, path, pieces, within };
+  ccperf.axes = {
+    ticks, decades, labelled, said, limits, interval, logarithmic, search, titleOf, lengthOf, path, pieces, within,
+  };
 }

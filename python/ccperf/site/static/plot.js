@@ -16,13 +16,10 @@ globalThis.ccperf ??= {};
   const DISTINCT = 10;      // so many looks are apart in colour and marker
   const SHADES = 20;        // more lie on a scale
   const STROKES = [8, 14];  // how tall ticks of events are
-  const { ticks, decades, labelled, said, limits, search, titleOf, lengthOf, path, pieces, within } = ccperf.axes;
+  const {
+    ticks, decades, labelled, said, limits, interval, logarithmic, search, titleOf, lengthOf, path, pieces, within,
+  } = ccperf.axes;
   const LONGEST = 1.5;      // intervals of factors are cut so far beyond all values
-  // Between what a value is known to be: of factors as far down as up, by ratio.
-  const interval = ({ y, half }, i, axis) => {
-    const high = y[i] + (half?.[i] || 0);
-    return [axis.isFactor ? y[i] * y[i] / high : 2 * y[i] - high, high];
-  };
   const HELP = "Arrow keys move the cursor, plus and minus zoom, 0 shows everything.";
 
   const make = (name, attributes = {}, ...children) => {
@@ -100,7 +97,7 @@ globalThis.ccperf ??= {};
 
     update(given) {
       this.given = given;
-      const figure = this.isLog ? this.logarithmic(given) : given;
+      const figure = this.isLog ? logarithmic(given) : given;
       this.figure = figure;
       this.logButton.hidden = !figure.isDistribution;
       const runs = [...new Set(figure.subjects.map((subject) => subject.run))];
@@ -114,22 +111,12 @@ globalThis.ccperf ??= {};
       this.draw();
     }
 
-    // Distributions can have their x axis logarithmic: then x is drawn as its logarithm.
+    // Distributions can have their x axis logarithmic.
     setLog(isLog) {
       this.isLog = isLog;
       this.logButton.setAttribute("aria-pressed", String(isLog));
       this.link.domain = null;
       this.update(this.given);
-    }
-    logarithmic(figure) {
-      const panels = figure.panels.map((panel) => ({
-        ...panel, x: { ...panel.x, lower: null, upper: null, isLog: true },
-        series: panel.series.map((series) => {
-          const kept = [...series.x.keys()].filter((i) => series.x[i] > 0);
-          return { ...series, x: kept.map((i) => Math.log10(series.x[i])), y: kept.map((i) => series.y[i]) };
-        }),
-      }));
-      return { ...figure, panels };
     }
 
     // Colour and marker: a subject's own, else by its place.

@@ -9,14 +9,19 @@ pub const LARGEST_BURST: u64 = 65_536;
 pub const BURSTS_A_SECOND: u64 = 1024;
 /// A short path has larger bursts: by the largest one, halved for each such step of its minimum RTT.
 const STEP: Time = Time(512_000);
+/// Nothing waits where the last segment left longer ago.
 const RECENT: Time = Time::from_ms(1);
 
 /// So many segments of a burst cwnd lets leave, with another one in flight.
 pub(super) fn quota(opening: &Opening<'_>, burst: u32) -> u32 {
-    let Opening { tcb, window, room, .. } = *opening;
+    let tcb = opening.tcb;
     let half = (tcb.cwnd / tcb.segment_size / 2).max(1);
-    let room = room + tcb.cwnd.saturating_sub(window);
-    burst.min(room / tcb.segment_size).min(half)
+    burst.min(cwnd_room(opening) / tcb.segment_size).min(half)
+}
+
+/// What cwnd alone leaves, in bytes.
+pub(super) fn cwnd_room(opening: &Opening<'_>) -> u32 {
+    opening.room + opening.tcb.cwnd.saturating_sub(opening.window)
 }
 
 /// Whether less than a burst of so many segments waits for more of the window (`tcp_tso_should_defer`); one may have left just now.

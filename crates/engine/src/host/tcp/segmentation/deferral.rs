@@ -7,7 +7,7 @@
 //! last one if there is room for more than that.  Where the peer's window ends within a segment of a burst, what fits of it goes
 //! along.
 
-use super::burst::{burst, quota, waits};
+use super::burst::{burst, cwnd_room, quota, waits};
 use super::write_queue::{Head, WriteQueue};
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
@@ -88,8 +88,9 @@ impl Segmentation for Deferral {
     }
 
     fn gather(&mut self, opening: Opening<'_>) {
-        let quota = quota(&opening, burst(opening.tcb));
-        self.queue.head(&opening, quota);
+        if cwnd_room(&opening) >= opening.tcb.segment_size {
+            self.queue.head(&opening, quota(&opening, burst(opening.tcb)));
+        }
     }
 
     fn leaves_as_probe(&mut self, opening: Opening<'_>) {

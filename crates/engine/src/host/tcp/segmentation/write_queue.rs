@@ -34,7 +34,7 @@ struct Piece {
     is_pushed: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct WriteQueue {
     /// Those that wait to be sent.
     waiting: VecDeque<Piece>,
@@ -58,14 +58,14 @@ impl WriteQueue {
             return 0;
         }
         self.is_full = false;
-        let mut writing = Writing::new(self.clone(), opening);
+        let mut writing = Writing::new(self, opening);
         let mut bytes = 0;
-        while let Some(more) = writing.fill(u32::MAX, most) {
-            bytes += u64::from(more);
+        while let Some(taken) = writing.fill(u32::MAX, most) {
+            bytes += u64::from(taken.bytes);
             if !writing.is_in_first() {
                 break; // nothing leaves any more
             }
-            writing.push(false);
+            writing.push(false, |_| {});
         }
         let left = most.saturating_sub(writing.memory);
         let whole = writing.whole;
@@ -82,33 +82,27 @@ impl WriteQueue {
         self.follow(opening);
         self.is_full = fills;
         self.bursts.clear();
-        let mut writing = Writing::new(std::mem::take(self), opening);
+        let mut writing = Writing::new(self, opening);
         let mut left = bytes;
         while left > 0
-            && let Some(more) = writing.fill(left, u64::MAX)
+            && let Some(taken) = writing.fill(left, u64::MAX)
         {
-            if left == bytes {
-                writing.go_on();
+            let goes_on = left == bytes; // the write before does not end there any more
+            left -= taken.bytes;
+            let is_pushed = writing.push(left == 0, |burst| self.bursts.push_back(burst));
+            if taken.begins {
+                self.waiting.push_back(Piece { end: writing.end, is_pushed });
+            } else if let Some(last) = self.waiting.back_mut() {
+                last.end = writing.end;
+                last.is_pushed = is_pushed || last.is_pushed && !goes_on;
             }
-            left -= more;
-            writing.push(left == 0);
         }
-        *self = writing.queue;
+        self.pushed = writing.pushed;
     }
 
     /// Bytes of the next burst that leaves within the last write, if one does.
     pub fn next_burst(&mut self) -> Option<u32> {
         self.bursts.pop_front()
-    }
-
-    /// Whether the one that ends there gets PSH: what ends a write does, and one of each half window (`forced_push`).
-    fn pushes(&mut self, end: u32, ends_write: bool) -> bool {
-        let is_far = end.wrapping_sub(self.pushed) > self.largest_window / 2;
-        let pushes = ends_write || is_far;
-        if pushes {
-            self.pushed = end;
-        }
-        pushes
     }
 
     /// The first one, with what it takes of the next if it lacks some of a burst of so many segments.
@@ -154,12 +148,6 @@ impl WriteQueue {
         bytes + count * u64::from(OVERHEAD)
     }
 
-    /// Where the last one begins, or what of it has not been sent.
-    fn begin(&self, sent: u32) -> u32 {
-        let before = self.waiting.len().checked_sub(2).map(|at| self.waiting[at].end);
-        before.filter(|end| end.wrapping_sub(sent) as i32 > 0).unwrap_or(sent)
-    }
-
     /// Whole segments that one holds, of half the largest window.
     fn whole(&self, opening: &Opening<'_>) -> u32 {
         let size = opening.tcb.segment_size;
@@ -171,8 +159,8 @@ impl WriteQueue {
 /// A write, piece by piece.  Where the first piece is full and more is written, a burst of it leaves (`tcp_push_one`), or with PSH all
 /// bursts that do not wait for more; it takes as much again.
 struct Writing<'a> {
-    queue: WriteQueue,
     opening: &'a Opening<'a>,
+    largest_window: u32,
     /// What a piece holds.
     whole: u32,
     /// What all pieces take.
@@ -180,67 +168,71 @@ struct Writing<'a> {
     /// What the windows let leave.
     may_leave: u32,
     has_left: bool,
+    pushed: u32,
     sent: u32,
+    /// Of the last piece, what of it has not been sent.
+    begin: u32,
     end: u32,
 }
 
+/// What a piece took of a write.
+struct Taken {
+    bytes: u32,
+    /// It is another one than before.
+    begins: bool,
+}
+
 impl<'a> Writing<'a> {
-    fn new(queue: WriteQueue, opening: &'a Opening<'a>) -> Self {
+    fn new(queue: &WriteQueue, opening: &'a Opening<'a>) -> Self {
         let (sent, end) = (opening.sent, opening.sent.wrapping_add(opening.unsent));
-        let (whole, memory) = (queue.whole(opening), queue.memory(opening));
+        let before = queue.waiting.len().checked_sub(2).map(|at| queue.waiting[at].end);
+        let begin = before.filter(|end| end.wrapping_sub(sent) as i32 > 0).unwrap_or(sent);
         Self {
-            queue,
             opening,
-            whole,
-            memory,
+            largest_window: queue.largest_window,
+            whole: queue.whole(opening),
+            memory: queue.memory(opening),
             may_leave: leaving(opening),
             has_left: false,
+            pushed: queue.pushed,
             sent,
+            begin,
             end,
         }
     }
 
-    /// The last piece is filled up, or if it is full another begins, for which less than `most` has to be taken.  Returns how many bytes
-    /// of `left` it took.
-    fn fill(&mut self, left: u32, most: u64) -> Option<u32> {
-        let last = self.queue.waiting.back().filter(|last| last.end != self.sent);
-        let held = last.map(|last| last.end.wrapping_sub(self.queue.begin(self.sent)));
-        let mut more = held.map_or(0, |held| self.whole.saturating_sub(held));
-        if more == 0 {
+    /// The last piece is filled up, or if it is full another begins, for which less than `most` has to be taken.
+    fn fill(&mut self, left: u32, most: u64) -> Option<Taken> {
+        let held = self.end.wrapping_sub(self.begin);
+        let begins = held == 0 || held >= self.whole;
+        if begins {
             if self.memory >= most {
                 return None;
             }
-            self.queue.waiting.push_back(Piece { end: self.end, is_pushed: false });
             self.memory += u64::from(OVERHEAD);
-            more = self.whole;
+            self.begin = self.end;
         }
-        more = more.min(left);
-        self.memory += u64::from(more);
-        self.end = self.end.wrapping_add(more);
-        self.queue.waiting.back_mut()?.end = self.end;
-        Some(more)
-    }
-
-    /// The write before does not end there any more.
-    fn go_on(&mut self) {
-        if let Some(last) = self.queue.waiting.back_mut() {
-            last.is_pushed = false;
-        }
+        let bytes = (self.whole - self.end.wrapping_sub(self.begin)).min(left);
+        self.memory += u64::from(bytes);
+        self.end = self.end.wrapping_add(bytes);
+        Some(Taken { bytes, begins })
     }
 
     fn is_in_first(&self) -> bool {
-        self.queue.begin(self.sent) == self.sent
+        self.begin == self.sent
     }
 
-    /// What has been written gets PSH where it is due, and leaves where it is to make room.
-    fn push(&mut self, ends_write: bool) {
-        let is_pushed = self.queue.pushes(self.end, ends_write);
-        if let Some(last) = self.queue.waiting.back_mut() {
-            last.is_pushed |= is_pushed;
+    /// What has been written leaves where it is to make room.  Returns whether the last piece gets PSH: what ends a write does, and one
+    /// of each half window (`forced_push`).
+    fn push(&mut self, ends_write: bool, mut leave: impl FnMut(u32)) -> bool {
+        let is_far = self.end.wrapping_sub(self.pushed) > self.largest_window / 2;
+        let is_pushed = ends_write || is_far;
+        if is_pushed {
+            self.pushed = self.end;
         }
         let mut left = self.end.wrapping_sub(self.sent);
         if ends_write || left != self.whole || !self.is_in_first() {
-            return;
+            return is_pushed;
         }
         let opening = self.opening;
         let segments = burst(opening.tcb);
@@ -251,13 +243,15 @@ impl<'a> Writing<'a> {
                 break;
             }
             let bytes = burst_of(opening).min(room).min(left);
-            self.queue.bursts.push_back(bytes);
+            leave(bytes);
             self.may_leave -= bytes;
             self.sent = self.sent.wrapping_add(bytes);
+            self.begin = self.sent;
             left -= bytes;
             self.memory += if left > 0 { OVERHEAD.into() } else { 0 };
             self.has_left = true;
         }
+        is_pushed
     }
 }
 

@@ -405,7 +405,8 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    /// An ACK that waits has room for two blocks and is to report them (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
+    /// An ACK that waits has room for two blocks and is to report them (Linux's `TCP_SACK_BLOCKS_EXPECTED`).  The block that would be
+    /// put before them grows where it stands.
     fn displaces_block(&mut self, packet: &Packet) -> bool {
         let Receiving { reassembly, acks, .. } = &mut self.receiving;
         if !acks.is_compressing() || packet.seq <= reassembly.next_rx() {
