@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import pytest
 from hypothesis import given
@@ -102,6 +103,17 @@ def test_what_differs_by_rounding_alone_does_not_vary(
     near = [math.nextafter(value, 9.0 if i % 2 else 0.0) for i, value in enumerate(base * 2)]
     same = difference(base * 2, near, effect)
     assert (same.basis, same.is_shown, same.direction) == ("sign test", False, "equal")
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_what_differs_by_less_than_a_normal_double_does_not_vary(n: int) -> None:
+    """The standard error of such pairs is 0."""
+    found = difference([0.0] * n, [0.0] * (n - 1) + [math.ulp(0.0)])
+    assert (found.basis, found.mean, found.is_shown) == ("sign test", 0, False)
+    least = 2 * sys.float_info.min
+    varies = difference([0.0] * n, [0.0] * (n - 1) + [least])
+    assert (varies.basis, varies.is_shown) == ("t test", False)
+    assert varies.more_seeds is None or varies.more_seeds > 0
 
 
 def test_as_many_signs_tell_that_a_constant_difference_is_within_the_margin() -> None:

@@ -7,6 +7,7 @@ their sign, and nothing else changes.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist, fmean
@@ -163,7 +164,8 @@ def difference(
         largest = max(map(abs, (*base, *other)))
     # Of equal values the mean is that value and the deviation 0, without rounding errors.
     mean = pairs[0] if min(pairs) == max(pairs) else fmean(pairs)
-    noise = _ROUNDING * largest
+    # Below the least normal double, a standard error is rounded to 0.
+    noise = max(_ROUNDING * largest, sys.float_info.min)
     is_constant = max(pairs) - min(pairs) <= noise
     if is_constant and not is_exact and abs(mean) <= noise:
         mean = 0.0
