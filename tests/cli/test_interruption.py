@@ -178,14 +178,36 @@ def test_before_the_command_is_there() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
 
 
-@pytest.mark.parametrize("prefix", [[], ["nohup"]])
+#: A machine on which it takes a second to delete what a run of user code has made.
+SLOW_TO_DELETE = (
+    "import sys, time\n"
+    "from ccperf.cli import main\n"
+    "from ccperf.runs.backends import sandbox\n"
+    "end = sandbox._Folder.__exit__\n"
+    "def end_late(self, *given):\n"
+    "    time.sleep(1)\n"
+    "    end(self, *given)\n"
+    "sandbox._Folder.__exit__ = end_late\n"
+    "sys.exit(main(sys.argv[1:]))\n"
+)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        [sys.executable, "-m", "ccperf"],
+        ["nohup", sys.executable, "-m", "ccperf"],
+        [sys.executable, "-c", SLOW_TO_DELETE],
+    ],
+    ids=["plain", "nohup", "slow"],
+)
 def test_sigterm_leaves_no_folder_behind(tmp_path: Path, prefix: list[str]) -> None:
     """What runs of user code have in TMPDIR stayed there. There is time for it: nobody waits."""
     (tmp_path / "sleeper.py").write_text(SLEEPER.format(child=False, seconds=100))
     (tmp_path / "tmp").mkdir()
     words = ["run", "dumbbell", "--cc", "./sleeper.py:Sleeper", "--db", "x.db", "-j", "2"]
     process = subprocess.Popen(
-        [*prefix, sys.executable, "-m", "ccperf", *words, "--seed", "1..4", "--jitter", "1ms"],
+        [*prefix, *words, "--seed", "1..4", "--jitter", "1ms"],
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

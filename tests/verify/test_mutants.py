@@ -20,6 +20,7 @@ MEASURED = json.loads(Path(__file__).with_name("mutants.json").read_text(encodin
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(580)  # it compiles an engine: two to three minutes, seven on a slow machine
 def test_a_random_part_of_the_mistakes_is_noticed() -> None:
     seed = os.environ.get("CCPERF_TEST_SEED")
     done = subprocess.run(

@@ -3,8 +3,8 @@ SIGTERM, at which nobody waits, within five, so that it leaves no folder behind 
 
 Python notices a signal when its main thread comes back to Python code. Inside a library that may
 take a while, so a command also watches from a thread of its own. What runs side by side is asked to
-end, and after :data:`PATIENCE_S` no longer waited for; what is left of the half second is for lines
-to be written and a database to be closed. A second Ctrl-C waits for nothing.
+end, and after :func:`patience_s` no longer waited for; what is left of the time is for lines to be
+written and a database to be closed. A second Ctrl-C waits for nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ STATUS = 130
 #: The exit status after SIGTERM.
 _TERMINATED = 128 + signal.SIGTERM
 #: So long may threads and processes take to end by themselves.
-PATIENCE_S = 0.2
+_PATIENCE_S = 0.2
+#: The same after SIGTERM.
+_PATIENCE_WHEN_TERMINATED_S = 4.0
 #: By then the main thread has made an end, or is in the middle of something long.
 _LIMIT_S = 0.4
 #: The same after SIGTERM: who sends it, a scheduler of jobs say, waits for tens of seconds.
@@ -45,6 +47,11 @@ def notice() -> bool:
 def is_noticed() -> bool:
     """Whether the main thread knows of a Ctrl-C: what fails from then on fails because of it."""
     return _noticed.is_set()
+
+
+def patience_s() -> float:
+    """For how many seconds threads and processes that were asked to end are waited for."""
+    return _PATIENCE_WHEN_TERMINATED_S if _terminated.is_set() else _PATIENCE_S
 
 
 def watch() -> None:

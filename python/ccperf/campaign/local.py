@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ccperf.base.interruption import PATIENCE_S
+from ccperf.base.interruption import patience_s
 from ccperf.base.process import cores
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
@@ -148,4 +148,4 @@ class LocalExecutor:
         begun = list(self._futures)
         self._threads.shutdown(wait=False, cancel_futures=True)
         # Of those that have not begun, nobody would ever say that they are done.
-        wait([future for future in begun if not future.cancelled()], timeout=PATIENCE_S)
+        wait([future for future in begun if not future.cancelled()], timeout=patience_s())

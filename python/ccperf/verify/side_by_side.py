@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
-from ccperf.base.interruption import PATIENCE_S
+from ccperf.base.interruption import patience_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,4 +45,4 @@ def side_by_side(
         stop.set()
         executor.shutdown(wait=False, cancel_futures=True)
         # Of those that have not begun, nobody would ever say that they are done.
-        wait([future for future in futures if not future.cancelled()], timeout=PATIENCE_S)
+        wait([future for future in futures if not future.cancelled()], timeout=patience_s())
