@@ -27,6 +27,8 @@ LEVEL = 0.05
 LEAST = 0.01
 #: The chance that as many more seeds as are asked for give an answer, if the truth is as observed.
 POWER = 0.8
+#: As many standard errors are exceeded with that chance: at one end, or at either of two.
+_LIKELY_SHOWN, _LIKELY_EQUAL = (NormalDist().inv_cdf(each) for each in (POWER, (1 + POWER) / 2))
 #: Doubles that are alike to so many parts of them differ by rounding.
 _ROUNDING = 1e-12
 #: More seeds than this are not asked for.
@@ -219,12 +221,12 @@ def _is_enough(found: Difference, n: int) -> bool:
     assert found.deviation is not None
     size, error, level = abs(found.mean), found.deviation / math.sqrt(n), LEVEL / found.family
     if size > found.margin:
-        likely = NormalDist().inv_cdf(POWER)
+        likely = _LIKELY_SHOWN
         critical = student.quantile(1 - level, n - 1)
         return (size - found.margin) / error >= likely and (
             size / error >= _shift(critical, n - 1, likely)
         )
-    likely = NormalDist().inv_cdf((1 + POWER) / 2)
+    likely = _LIKELY_EQUAL
     critical = student.quantile(1 - 2 * level, n - 1)
     return (found.margin - size) / error >= _shift(critical, n - 1, likely)
 
