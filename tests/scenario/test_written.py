@@ -177,6 +177,7 @@ def test_a_change_of_both_directions_that_differ_is_warned_about() -> None:
             Scenario.model_validate_json(made.model_dump_json())
 
 
+@pytest.mark.filterwarnings("default")
 def test_the_command_line_says_it_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

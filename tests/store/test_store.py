@@ -155,6 +155,10 @@ def test_runs_are_filtered(path: Path) -> None:
         assert store.runs()[2].experiment is None
         assert store.runs()[2].title == "small"
         assert store.runs()[0].cc == ("TcpNewReno",)
+        other = "TcpCubic(Beta=0.5)"
+        store.add(result(seed=3, aut=other))
+        assert [run.seed for run in store.runs(cc=other)] == [3]
+        assert store.runs(cc="TcpCubic(Beta=0.6)") == []
 
 
 def test_one_run_may_be_a_point_of_several_experiments(path: Path) -> None:

@@ -200,9 +200,10 @@ class Store:
     ) -> list[RunRow]:
         """Return the runs that fit all the filters given, in the order in which they finished.
 
-        `cc` is any flow's congestion control, `under_test` and `against` are those in these roles,
-        by ns-3's name or Linux's; `parameters` may be some of the point's, `k=1` as a number or a
-        text.  A run that serves several points has a row for each.
+        `cc` is any flow's congestion control, with parameters (`TcpCubic(Beta=0.5)`) that of the
+        point; `under_test` and `against` are those in these roles, by ns-3's name or Linux's;
+        `parameters` may be some of the point's, `k=1` as a number or a text.  A run that serves
+        several points has a row for each.
         """
         cc, against = (name and _stored("cc", name) for name in (cc, against))
         under_test = under_test and _stored("routing", _stored("qdisc", _stored("cc", under_test)))
@@ -219,7 +220,8 @@ class Store:
                 FROM run JOIN point ON point.run_id = run.id
                 WHERE {of_run}
                   AND (?2 IS NULL OR point.experiment = ?2)
-                  AND (?3 IS NULL OR EXISTS (SELECT 1 FROM flow WHERE run_id = run.id AND cc = ?3))
+                  AND (?3 IS NULL OR ?3 IN (point.under_test, point.against)
+                       OR EXISTS (SELECT 1 FROM flow WHERE run_id = run.id AND cc = ?3))
                   AND (?4 IS NULL OR backend = ?4)
                   AND (?5 IS NULL OR seed = ?5)
                   AND (?6 IS NULL OR point.under_test = ?6)
