@@ -82,6 +82,21 @@ def test_words_without_values_stand_alone_and_others_have_several() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "plain"),
+    [
+        ("tc qdisc add dev eth0 root fq_codel limit 1000 ecn", "linux:fq_codel limit 1000 ecn"),
+        ("sudo tc qdisc replace root dev eth0 handle 1: codel", "linux:codel"),
+        ("tc qdisc change dev eth0 parent 1:1 pie target 10ms", "linux:pie target 10ms"),
+    ],
+)
+def test_a_whole_command_of_tcs_is_its_discipline(command: str, plain: str) -> None:
+    assert expression.parse(command) == expression.parse(plain)
+    assert expression.bare(command) == expression.bare(plain)
+    # What is no such command stays a name, which nobody knows.
+    assert expression.parse("tc class add dev eth0 root htb")[0].startswith("tc class")
+
+
+@pytest.mark.parametrize(
     ("read", "text", "value"),
     [
         (tc.us, "5ms", 5000),
@@ -89,8 +104,12 @@ def test_words_without_values_stand_alone_and_others_have_several() -> None:
         (tc.ns, "1.5us", 1500),
         (tc.rate, "10Mbit", 1_250_000),
         (tc.rate, "64kbit", 8000),
+        (tc.rate, "8000", 1000),
+        (tc.rate, "2Mibit", 2 * 1024 * 1024 / 8),
         (tc.size, "1500", 1500),
         (tc.size, "15kb", 15 * 1024),
+        (tc.size, "32kbit", 4096),
+        (tc.size, "1gb", 1024**3),
         (tc.share, "2%", 0.02),
         (tc.probability, "0.02", 0.02),
     ],

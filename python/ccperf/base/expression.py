@@ -6,7 +6,8 @@ Brackets are for people, figures and files. A shell wants quotes around them; it
 value each.
 
 Queue disciplines of Linux's are written as for ``tc``, too: ``linux:fq_codel limit 1000 ecn``. What
-begins with a letter is a parameter there, what follows is its value, and one without is ``true``.
+begins with a letter is a parameter there, what follows is its value, and one without is ``true``. A
+whole command, ``tc qdisc add dev eth0 root fq_codel limit 1000``, is the same, whatever its device.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from itertools import product
 _BRACKETS = re.compile(r"(?P<name>[^()]*[^()\s])\s*\((?P<inside>.*)\)", re.DOTALL)
 _COLONS = re.compile(r"(?P<name>.+?)(?P<pairs>(?::[A-Za-z_]\w*=[^:]*)+)")
 _WORDS = re.compile(r"(?P<name>linux:\w+)\s+(?P<words>[A-Za-z].*\S)\s*", re.DOTALL)
+_TC = re.compile(
+    r"\s*(?:sudo\s+)?tc\s+qdisc\s+(?:add|change|replace)\s+"
+    r"(?:root\s+|(?:dev|parent|handle)\s+\S+\s+)+(?P<words>\w.*\S)\s*",
+    re.DOTALL,
+)
 _DECIMAL = re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d{1,3})?", re.ASCII)
 _PAIR = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*(.*\S)\s*", re.DOTALL)
 
@@ -28,6 +34,7 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
 
     Raises :class:`ValueError` for brackets that hold something else.
     """
+    text = _of_tc(text)
     if found := _WORDS.fullmatch(text):
         pairs = [f"{name}={value}" for name, value in _pairs(found["words"].split())]
     elif found := _BRACKETS.fullmatch(text):
@@ -45,6 +52,12 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
             raise ValueError(f"`{text}`: `{both[1]}` is given twice")
         attributes[both[1]] = both[2]
     return found["name"], attributes
+
+
+def _of_tc(text: str) -> str:
+    """The discipline of a command of tc's, which names a device, too; any other text as it is."""
+    found = _TC.fullmatch(text)
+    return f"linux:{found['words']}" if found else text
 
 
 def _pairs(words: list[str]) -> list[tuple[str, str]]:
@@ -65,6 +78,7 @@ def is_pair(text: str) -> bool:
 
 def bare(text: str) -> str:
     """The name alone, however the parameters are written."""
+    text = _of_tc(text)
     found = _WORDS.fullmatch(text) or _BRACKETS.fullmatch(text) or _COLONS.fullmatch(text)
     return found["name"] if found else text
 

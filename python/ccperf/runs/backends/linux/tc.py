@@ -1,8 +1,8 @@
 """Words and units of tc(8), and the numbers that the kernel takes for them.
 
 Times are `5ms`, and microseconds without a unit; rates are in bits (`10Mbit`); sizes are bytes,
-with `kb` and `mb` for 1024 and 1024 x 1024; shares are `2%`, RED's probability is `0.02`. What tc
-reads otherwise than it looks is refused.
+with `kb` and `mb` for 1024 and 1024 x 1024, and `kbit` and `mbit` for an eighth of these; shares
+are `2%`, RED's probability is `0.02`. What tc reads otherwise than it looks is refused.
 """
 
 from __future__ import annotations
@@ -13,8 +13,15 @@ from collections.abc import Callable, Mapping
 
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z%]*)")
 _TIMES = {"": 1e3, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0, "sec": 1e9, "msec": 1e6, "usec": 1e3}
-_RATES = {"bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "tbit": 1e12}
-_SIZES = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30}
+_STEPS = ("", "k", "m", "g", "t")
+_RATES = {"": 1.0} | {f"{step}bit": 1e3**i for i, step in enumerate(_STEPS)}
+_RATES |= {f"{step}ibit": 1024.0**i for i, step in enumerate(_STEPS) if step}
+_SIZES = {"": 1.0, "b": 1.0} | {
+    f"{step}{unit}": size * 1024.0**i
+    for i, step in enumerate(_STEPS[:4])
+    if step
+    for unit, size in (("", 1), ("b", 1), ("bit", 1 / 8))
+}
 _PACKETS = {"": 1, "p": 1, "packets": 1}
 MOST = 2**32 - 1
 
