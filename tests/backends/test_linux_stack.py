@@ -250,11 +250,18 @@ def test_sysctls_are_part_of_what_a_scenario_is_and_nothing_to_the_engine() -> N
         np.testing.assert_array_equal(values, dict(two.items())[name])
 
 
+def test_sysctls_are_written_as_for_sysctl() -> None:
+    made = with_sysctls(**{"net/ipv4/tcp_sack": 0, "tcp_rmem": [4096, 131072, 6291456]})
+    assert made.linux == {"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_rmem": "4096 131072 6291456"}
+
+
 @pytest.mark.parametrize(
     ("sysctls", "said"),
     [
         ({"kernel.panic": 1}, "`kernel.panic` is no sysctl of the network"),
-        ({"tcp_sack": 1.5}, "a sysctl is a number or a text"),
+        ({"tcp_sack": 1.5}, "a sysctl is a number, several, or a text"),
+        ({"tcp_rmem": []}, "a sysctl is a number, several, or a text"),
+        ({"tcp_rmem": [4096, True]}, "a sysctl is a number, several, or a text"),
         ({"tcp_sack": 1, "net.ipv4.tcp_sack": 0}, "is there twice"),
     ],
 )

@@ -98,6 +98,12 @@ def test_they_are_what_python_makes_of_the_same(tmp_path: Path) -> None:
     assert read(tmp_path, slow(parts)).links == same.links
 
 
+@pytest.mark.parametrize("text", [DUMBBELL, PARKING_LOT, STAR, LEAF_SPINE])
+def test_sysctls_of_hosts_stand_beside_any_network(tmp_path: Path, text: str) -> None:
+    made = read(tmp_path, text + "[linux]\ntcp_sack = 0\n")
+    assert made.linux == {"net.ipv4.tcp_sack": "0"}
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -115,6 +115,7 @@ def dumbbell(
     label: str = "",
     changes: Sequence[Change | Mapping[str, Any]] = (),
     pings: Sequence[Ping | Mapping[str, Any]] = (),
+    linux: Mapping[str, object] | None = None,
     recording: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """Sources and destinations on both sides of one bottleneck, as in the published experiments.
@@ -132,6 +133,7 @@ def dumbbell(
         access: the links at the ends; as in the published experiments, if not given.
         changes: of the bottleneck, if they name no other link.
         pings: beside the flows.
+        linux: sysctls of all hosts, for the backend `linux`.
         recording: ``interval`` of the samples, ``changes``.
 
     Raises:
@@ -206,6 +208,7 @@ def dumbbell(
                 for flow, source, destination in zip(flows, senders, receivers, strict=True)
             ],
             "pings": pings,
+            "linux": linux or {},
             "recording": recording or {},
         }
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ccperf import _native
@@ -34,6 +34,7 @@ def parking_lot(
     stop_time: str = "15s",
     seed: int = 42,
     label: str = "",
+    linux: Mapping[str, object] | None = None,
 ) -> Scenario:
     """A flow over `hops` bottlenecks in a row, and one over each of them, all with the same RTT.
 
@@ -48,6 +49,7 @@ def parking_lot(
             None: the discipline's own.
         hops: how many bottlenecks.
         starts: when each flow starts; at once, if not given.
+        linux: sysctls of all hosts, for the backend `linux`.
 
     Raises:
         ScenarioError: for no bottleneck, a `qdisc` that has a limit, too, a round trip that is too
@@ -118,5 +120,6 @@ def parking_lot(
                 }
                 for i, start in enumerate(begin)
             ],
+            "linux": linux or {},
         }
     )

@@ -45,7 +45,7 @@ _SOCKET = {
 }
 _ACCESS = {f"access_{name}": name for name in Access._fields}
 _BOTTLENECK = [field.name for field in fields(Bottleneck)]
-_SCENARIO = ("stop_time", "seed", "label", "changes", "pings", "recording")
+_SCENARIO = ("stop_time", "seed", "label", "changes", "pings", "linux", "recording")
 
 
 def dumbbell(

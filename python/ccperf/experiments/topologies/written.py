@@ -33,8 +33,11 @@ from ccperf.scenario.toml import Document
 
 #: What makes a scenario of its settings alone, and which other fields of a file belong to it.
 _WHOLE: dict[str, tuple[Callable[..., Scenario], tuple[str, ...]]] = {
-    "dumbbell": (dumbbell, ("stop_time", "seed", "label", "changes", "pings", "recording")),
-    "parking_lot": (parking_lot, ("stop_time", "seed", "label")),
+    "dumbbell": (
+        dumbbell,
+        ("stop_time", "seed", "label", "changes", "pings", "linux", "recording"),
+    ),
+    "parking_lot": (parking_lot, ("stop_time", "seed", "label", "linux")),
 }
 _FABRICS: dict[str, Callable[..., Fabric]] = {
     "star": star,
