@@ -8,7 +8,7 @@ import pytest
 
 from ccperf import Scenario
 from ccperf.algorithms.user_code import names
-from ccperf.errors import RunError
+from ccperf.errors import RunError, UsageError
 from ccperf.experiments import catalogue
 from ccperf.runs.backends.linux import backend
 from ccperf.runs.recording import Recording
@@ -72,6 +72,9 @@ def test_a_file_that_registers_nothing_is_refused(file: Path) -> None:
     file.write_text("int main(void) { return 0; }\n")
     with pytest.raises(ValueError, match="registers no tcp_congestion_ops"):
         names.declared("cc", str(file))
+    file.write_text(SOURCE.replace("tcp_register_congestion_control(&test)", "0"))
+    with pytest.raises(ValueError, match="does not call tcp_register_congestion_control"):
+        names.declared("cc", str(file))
 
 
 def run(cc: str, stop: str = "2s") -> Recording:
@@ -88,6 +91,26 @@ def test_reno_as_a_module_is_the_kernels_reno_and_its_parameters_count(file: Pat
 
     assert timeline(str(file)) == timeline("linux:reno")
     assert timeline(f"{file}:share=900") != timeline(str(file))
+
+
+@pytest.mark.kernel
+@pytest.mark.usefixtures("linux_kernel")
+def test_a_parameter_that_there_is_not_is_refused(file: Path) -> None:
+    """The kernel would leave it out, and the run look like one with it."""
+    for cc, said in (
+        (f"{file}:shar=900", "of tcp_test.c `shar` .did you mean `share`"),
+        ("linux:cdg:windw=8", "of tcp_cdg `windw` .did you mean `window`"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            run(cc)
+
+
+@pytest.mark.kernel
+@pytest.mark.usefixtures("linux_kernel")
+def test_a_module_that_the_kernel_refuses_is_refused_in_its_words(file: Path) -> None:
+    file.write_text(SOURCE.replace("@", ";").replace("\t.ssthresh = test_ssthresh,\n", ""))
+    with pytest.raises(RunError, match=r"(?s)cannot be loaded.*does not implement required ops"):
+        run(str(file))
 
 
 @pytest.mark.kernel

@@ -176,12 +176,15 @@ def _registered(path: Path) -> str:
     """What the congestion control in a kernel's file is called, which has to be a word."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
-    found = _KERNEL_NAME.search(path.read_text(errors="replace"))
+    source = path.read_text(errors="replace")
+    found = _KERNEL_NAME.search(source)
     if found is None or not found[1].isidentifier():
         raise ValueError(
             f"`{path}` registers no tcp_congestion_ops that can be named: it has no "
             f'`.name = "{path.stem.removeprefix("tcp_")}"`'
         )
+    if "tcp_register_congestion_control" not in source:
+        raise ValueError(f"`{path}` does not call tcp_register_congestion_control")
     return found[1]
 
 

@@ -91,9 +91,7 @@ class Linux:
             RunError: if a file does not compile.
         """
         backends.user_code(scenario.user_code, self)
-        told = stack.of(scenario.lowered())
-        for file in told.modules:
-            module.compiled(file, self._kernel())
+        _modules(stack.of(scenario.lowered()), self._kernel())
 
     def settings(self, scenario: Runnable) -> Mapping[str, str]:
         """The sysctls of a run that differ from what a distribution boots with."""
@@ -122,8 +120,7 @@ class Linux:
         lowered = scenario.lowered()
         if expected:
             # What is compiled from here on is found by its content.
-            for file in stack.of(lowered).modules:
-                module.compiled(file, self._kernel())
+            _modules(stack.of(lowered), self._kernel())
             check(expected)
         return Recording(self.run_lowered(lowered, packets, progress))
 
@@ -150,7 +147,7 @@ class Linux:
             shutil.copyfile(GUEST, job / "init")
             (job / "init").chmod(0o755)
             (job / "scenario.json").write_text(lowered, encoding="utf-8")
-            modules = [module.compiled(file, kernel) for file in told.modules]
+            modules = _modules(told, kernel)
             loaded = [
                 {"path": f"/{one.file.name}", "parameters": told.modules[one.source]}
                 for one in modules
@@ -192,6 +189,19 @@ class Linux:
 
 #: The folder that a kernel is started in, without the name: a space in it would end a word.
 _JOB = "/proc/self/cwd"
+
+
+def _modules(told: stack.Stack, kernel: build.Kernel) -> list[module.Module]:
+    """The user's modules, compiled; all parameters are ones that there are."""
+    made = [module.compiled(file, kernel) for file in told.modules]
+    for one in made:
+        given = [word.partition("=")[0] for word in told.modules[one.source].split()]
+        module.check_parameters(one.file, one.source.name, given)
+    for word in told.boot:
+        name, _, parameter = word.partition("=")[0].partition(".")
+        if name.startswith("tcp_"):
+            module.check_parameters(kernel.program, name, [parameter], f"{name}.")
+    return made
 
 
 def _words(told: stack.Stack) -> list[str]:
@@ -315,7 +325,9 @@ def _report(job: Path, said: str, modules: Sequence[module.Module]) -> None:
     if error.exists():
         # On a full disk it is empty; the guest has said it as well.
         words = error.read_text(errors="replace").strip() or "\n".join(_GUEST.findall(said))
-        raise RunError(f"Linux: {words}")
+        # What the kernel has to say against a user's module stands between these two.
+        of_module = said.rpartition("taints kernel.")[2].partition("guest: ")[0] if modules else ""
+        raise RunError("\n".join([f"Linux: {words}", *filter(None, of_module.splitlines())]))
     if (job / "out" / "tables").exists() and not _OOPS.search(said):
         return
     lines = [line.rstrip() for line in said.splitlines() if line.strip()]

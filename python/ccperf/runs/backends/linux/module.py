@@ -11,10 +11,11 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccperf.errors import RunError
+from ccperf.errors import RunError, UsageError, unknown
 from ccperf.runs.backends.linux import build
 
 #: Symbols for the lines of the file, which the kernel's words lack.
@@ -47,6 +48,25 @@ def compiled(path: Path, kernel: build.Kernel) -> Module:
             found = _compile(path, content, kernel, Path(scratch))
             found.replace(made.file)
     return made
+
+
+def check_parameters(file: Path, name: str, parameters: Iterable[str], prefix: str = "") -> None:
+    """Whether a module has these parameters: the kernel leaves out those that it does not know.
+
+    `file` is the module, or with `prefix` (`tcp_cdg.`) the kernel that it is a part of.
+
+    Raises:
+        UsageError: names the one that it lacks.
+    """
+    wanted = list(parameters)
+    if not wanted:
+        return
+    mark, end = (re.escape(f"\0{prefix}"), r"\0") if prefix else (r"\0parmtype=", ":")
+    pattern = re.compile(rf"{mark}(\w+){end}".encode())
+    known = {found.decode() for found in pattern.findall(file.read_bytes())}
+    for each in wanted:
+        if each not in known:
+            raise UsageError("cc", unknown(f"parameter of {name}", each, known))
 
 
 def _compile(path: Path, content: bytes, kernel: build.Kernel, folder: Path) -> Path:
