@@ -10,7 +10,7 @@ from ccperf import Scenario
 from ccperf.algorithms.user_code import names
 from ccperf.errors import RunError, UsageError
 from ccperf.experiments import catalogue
-from ccperf.runs.backends.linux import backend
+from ccperf.runs.backends.linux import backend, build, module
 from ccperf.runs.recording import Recording
 
 LINUX = backend.Linux()
@@ -103,6 +103,18 @@ def test_a_parameter_that_there_is_not_is_refused(file: Path) -> None:
     ):
         with pytest.raises(UsageError, match=said):
             run(cc)
+
+
+@pytest.mark.kernel
+@pytest.mark.usefixtures("linux_kernel")
+def test_parameters_of_the_kernels_own_modules_are_found_in_it() -> None:
+    """Of Vegas, names of two follow each other without a gap."""
+    kernel = build.current()
+    assert kernel is not None
+    assert module.built_in_parameters(kernel.program, "tcp_vegas") == {"alpha", "beta", "gamma"}
+    for cc in ("vegas:Alpha=3:Beta=5:Gamma=2", "cubic:Beta=0.5:HyStart=false"):
+        made = catalogue.get("dumbbell").scenario(cc, stop_time="1s")
+        LINUX.prepare(Scenario.model_validate(made.canonical()))
 
 
 @pytest.mark.kernel

@@ -45,7 +45,8 @@ _SOCKET = {
 }
 _ACCESS = {f"access_{name}": name for name in Access._fields}
 _BOTTLENECK = [field.name for field in fields(Bottleneck)]
-_SCENARIO = ("stop_time", "seed", "label", "changes", "pings", "linux", "recording")
+#: Fields of the scenario that are no part of its network.
+SCENARIO = ("stop_time", "seed", "label", "changes", "pings", "linux", "recording")
 
 
 def dumbbell(
@@ -62,7 +63,7 @@ def dumbbell(
             :func:`ccperf.experiments.topologies.dumbbell` does.
         UsageError: for a setting that there is not.
     """
-    known = [*_BOTTLENECK, *_FLOW, *_ACCESS, *_SOCKET, *_SCENARIO]
+    known = [*_BOTTLENECK, *_FLOW, *_ACCESS, *_SOCKET, *SCENARIO]
     for name in settings:
         if name not in known:
             raise UsageError(name, unknown("setting of a dumbbell", name, known))
@@ -79,7 +80,7 @@ def dumbbell(
         Bottleneck(**_chosen(settings, {name: name for name in _BOTTLENECK})),
         [_flow(flow, {**socket, **(tcp or {})}) for flow in _each(_chosen(settings, _FLOW), flows)],
         Access(**_chosen(settings, _ACCESS)),
-        **_chosen(settings, {name: name for name in _SCENARIO}),
+        **_chosen(settings, {name: name for name in SCENARIO}),
     )
 
 

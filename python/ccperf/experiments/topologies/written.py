@@ -25,7 +25,7 @@ from ccperf.experiments.topologies.fabric import Fabric, FabricLink, SwitchPort
 from ccperf.experiments.topologies.fat_tree import fat_tree
 from ccperf.experiments.topologies.leaf_spine import SlowLinks, leaf_spine
 from ccperf.experiments.topologies.parking_lot import parking_lot
-from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.experiments.topologies.shorthand import SCENARIO, dumbbell
 from ccperf.experiments.topologies.star import star
 from ccperf.scenario import Scenario
 from ccperf.scenario.problems import shown
@@ -33,10 +33,7 @@ from ccperf.scenario.toml import Document
 
 #: What makes a scenario of its settings alone, and which other fields of a file belong to it.
 _WHOLE: dict[str, tuple[Callable[..., Scenario], tuple[str, ...]]] = {
-    "dumbbell": (
-        dumbbell,
-        ("stop_time", "seed", "label", "changes", "pings", "linux", "recording"),
-    ),
+    "dumbbell": (dumbbell, SCENARIO),
     "parking_lot": (parking_lot, ("stop_time", "seed", "label", "linux")),
 }
 _FABRICS: dict[str, Callable[..., Fabric]] = {

@@ -26,7 +26,7 @@ import ccperf
 from ccperf import _native
 from ccperf.algorithms.user_code import names
 from ccperf.algorithms.user_code.content import check
-from ccperf.errors import RunError, UsageError
+from ccperf.errors import RunError, UsageError, unknown
 from ccperf.runs import backends
 from ccperf.runs.backends import keeper
 from ccperf.runs.backends.linux import build, disciplines, module, stack
@@ -45,6 +45,8 @@ PATIENCE_S = 30.0
 _POLL_S = 0.05
 #: What a kernel says before it gives up.
 _OOPS = re.compile(r"(Kernel panic|BUG:|Oops|Segfault|divide error|Call Trace|EIP:|RIP:)")
+#: What the kernel says of users' modules, before the guest gives up.
+_OF_MODULES = re.compile(r"taints kernel\.\s*\n(.+?)^guest: ", re.MULTILINE | re.DOTALL)
 _GUEST = re.compile(r"^guest: (.*)$", re.MULTILINE)
 _SIGNAL = re.compile(r"Kernel mode signal (\d+)")
 _SHOWN_LINES = 12
@@ -192,16 +194,27 @@ _JOB = "/proc/self/cwd"
 
 
 def _modules(told: stack.Stack, kernel: build.Kernel) -> list[module.Module]:
-    """The user's modules, compiled; all parameters are ones that there are."""
+    """The user's modules, compiled.
+
+    Raises:
+        UsageError: for a parameter that a module lacks: the kernel would leave it out.
+    """
     made = [module.compiled(file, kernel) for file in told.modules]
     for one in made:
-        given = [word.partition("=")[0] for word in told.modules[one.source].split()]
-        module.check_parameters(one.file, one.source.name, given)
+        known = module.parameters(one.file)
+        for word in told.modules[one.source].split():
+            _check_parameter(word, one.source.name, known)
     for word in told.boot:
-        name, _, parameter = word.partition("=")[0].partition(".")
+        name, _, rest = word.partition(".")
         if name.startswith("tcp_"):
-            module.check_parameters(kernel.program, name, [parameter], f"{name}.")
+            _check_parameter(rest, name, module.built_in_parameters(kernel.program, name))
     return made
+
+
+def _check_parameter(word: str, whose: str, known: frozenset[str]) -> None:
+    name = word.partition("=")[0]
+    if name not in known:
+        raise UsageError("cc", unknown(f"parameter of {whose}", name, known))
 
 
 def _words(told: stack.Stack) -> list[str]:
@@ -325,9 +338,8 @@ def _report(job: Path, said: str, modules: Sequence[module.Module]) -> None:
     if error.exists():
         # On a full disk it is empty; the guest has said it as well.
         words = error.read_text(errors="replace").strip() or "\n".join(_GUEST.findall(said))
-        # What the kernel has to say against a user's module stands between these two.
-        of_module = said.rpartition("taints kernel.")[2].partition("guest: ")[0] if modules else ""
-        raise RunError("\n".join([f"Linux: {words}", *filter(None, of_module.splitlines())]))
+        about = _OF_MODULES.search(said)
+        raise RunError(f"Linux: {words}" + (f"\n{about[1].rstrip()}" if about else ""))
     if (job / "out" / "tables").exists() and not _OOPS.search(said):
         return
     lines = [line.rstrip() for line in said.splitlines() if line.strip()]

@@ -11,11 +11,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from ccperf.errors import RunError, UsageError, unknown
+from ccperf.errors import RunError
 from ccperf.runs.backends.linux import build
 
 #: Symbols for the lines of the file, which the kernel's words lack.
@@ -50,23 +50,20 @@ def compiled(path: Path, kernel: build.Kernel) -> Module:
     return made
 
 
-def check_parameters(file: Path, name: str, parameters: Iterable[str], prefix: str = "") -> None:
-    """Whether a module has these parameters: the kernel leaves out those that it does not know.
+@cache
+def parameters(file: Path) -> frozenset[str]:
+    """What a compiled module takes (`module_param`), as modinfo(8) lists it."""
+    return _found(file, rb"\0parmtype=(\w+):")
 
-    `file` is the module, or with `prefix` (`tcp_cdg.`) the kernel that it is a part of.
 
-    Raises:
-        UsageError: names the one that it lacks.
-    """
-    wanted = list(parameters)
-    if not wanted:
-        return
-    mark, end = (re.escape(f"\0{prefix}"), r"\0") if prefix else (r"\0parmtype=", ":")
-    pattern = re.compile(rf"{mark}(\w+){end}".encode())
-    known = {found.decode() for found in pattern.findall(file.read_bytes())}
-    for each in wanted:
-        if each not in known:
-            raise UsageError("cc", unknown(f"parameter of {name}", each, known))
+@cache
+def built_in_parameters(program: Path, name: str) -> frozenset[str]:
+    """The same of a module that is a part of the kernel: `tcp_cdg`."""
+    return _found(program, rb"\0" + name.encode() + rb"\.(\w+)(?=\0)")
+
+
+def _found(file: Path, pattern: bytes) -> frozenset[str]:
+    return frozenset(word.decode() for word in re.findall(pattern, file.read_bytes()))
 
 
 def _compile(path: Path, content: bytes, kernel: build.Kernel, folder: Path) -> Path:
