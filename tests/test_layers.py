@@ -123,6 +123,7 @@ scenario.fields        : algorithms.user_code base.expression
 scenario.added_delay   : scenario.fields
 algorithms.releases    : algorithms.registry errors
 scenario.profiles      : algorithms.releases errors
+scenario.sysctl        : errors
 scenario.workload      : scenario.added_delay scenario.fields
 scenario.flow_trace    : _native base.wording errors
 runs.metrics           : _native algorithms.registry
@@ -136,8 +137,8 @@ present.notebook       : base.libraries present.figures
 scenario               : _native algorithms.registry algorithms.user_code base.expression
                          base.lazy base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
-                         scenario.flow_trace scenario.profiles scenario.readable scenario.toml
-                         scenario.workload
+                         scenario.flow_trace scenario.profiles scenario.readable scenario.sysctl
+                         scenario.toml scenario.workload
 experiments.topologies : _native algorithms.registry algorithms.user_code base.wording errors
                          experiments.bounds scenario scenario.toml
 experiments.programs   : _native algorithms.registry base.expression base.lazy base.outputs
@@ -149,7 +150,8 @@ experiments.catalogue  : _native algorithms.registry algorithms.roles algorithms
                          base.expression base.lazy base.outputs base.wording errors
                          experiments.bounds experiments.collectives experiments.programs
                          experiments.published experiments.topologies experiments.traces
-                         runs.backends scenario.flow_trace scenario.profiles scenario.toml
+                         runs.backends scenario.flow_trace scenario.profiles scenario.sysctl
+                         scenario.toml
 runs.flow_monitor      : errors
 runs.backends          : _native algorithms algorithms.registry algorithms.releases
                          algorithms.user_code base.process errors runs.consistency runs.parquet
@@ -192,7 +194,7 @@ site                   : _native algorithms.registry algorithms.roles base.proce
 api                    : algorithms.roles algorithms.user_code base.columns base.expression
                          base.libraries base.outputs base.wording campaign campaign.plan errors
                          evidence experiments.catalogue experiments.grid present.notebook
-                         runs.backends runs.metrics site store
+                         runs.backends runs.metrics scenario.sysctl site store
 include                :
 gym                    : _native algorithms base.libraries base.wording errors experiments.catalogue
 cli                    : algorithms.registry algorithms.releases algorithms.roles
@@ -202,7 +204,8 @@ cli                    : algorithms.registry algorithms.releases algorithms.role
                          experiments.programs experiments.topologies experiments.what_if
                          present.citation present.exporters present.figures present.reproduce
                          runs.backends runs.diagnoses runs.metrics runs.sources scenario
-                         scenario.differences scenario.profiles scenario.toml site store verify
+                         scenario.differences scenario.profiles scenario.sysctl scenario.toml site
+                         store verify
 __main__               : cli
 """
 

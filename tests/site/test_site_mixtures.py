@@ -83,7 +83,7 @@ def test_a_score_by_another_metric_than_its_column_s_says_which(tmp_path: Path) 
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of runs at one point of an experiment that differ in settings."""
     folder = tmp_path_factory.mktemp("mixed")
-    line = ["run", "aqm", "--cc", "cubic", "--k", "1,2", "--qdisc", "codel"]
+    line = ["run", "aqm", "--cc", "cubic", "--k", "1,2", "--qdisc", "codel,fifo"]
     for more in (
         ["--stop-time", "2s"],
         ["--stop-time", "2s", "--recovery", "classic"],
@@ -109,7 +109,7 @@ def test_runs_of_other_settings_have_columns_that_tell_them_apart(mixed: Path) -
         tuple(cell.text.strip() for cell in row.named("td")[1:end])
         for row in table.one("tbody").named("tr")
     ]
-    assert len(rows) == len(set(rows)) == 8
+    assert len(rows) == len(set(rows)) == 16
 
 
 @pytest.mark.browser
@@ -130,6 +130,31 @@ def test_figures_of_runs_of_other_settings_name_them(browser: Browser, mixed: Pa
         "ccperf.experiment.plots.get('sweep').figure.panels[0].series.map(({ x }) => x.length)"
     )
     assert members == [2, 2, 2]
+
+
+@pytest.mark.browser
+def test_a_map_of_two_parameters_is_of_one_setting(browser: Browser, mixed: Path) -> None:
+    browser.open(mixed / "experiments" / "aqm.html")
+    browser.wait_for("globalThis.ccperf?.experiment?.plots.size > 0")
+    maps = browser.evaluate(
+        """(() => {
+             const who = document.querySelector("#heat select");
+             return [...who.options].map(({ value }) => {
+               who.value = value;
+               who.dispatchEvent(new Event("change", { bubbles: true }));
+               const links = [...document.querySelectorAll("table.heat a")];
+               return [value, links.map((a) => a.href.split("/").at(-2))];
+             });
+           })()"""
+    )
+    settings = {
+        page["id"]: page["settings"] for page in browser.evaluate("ccperf.experiment.data.pages")
+    }
+    drawn = [(name, {tuple(settings[each]) for each in ids}, len(ids)) for name, ids in maps if ids]
+    assert len(drawn) == 3
+    assert all((len(kinds), count) == (1, 4) for _, kinds, count in drawn)
+    assert len({name for name, _, _ in drawn}) == 3
+    assert drawn[0][0] == maps[0][0]
 
 
 @pytest.mark.browser

@@ -6,7 +6,7 @@ Wrong ones are answered as on the command line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias, TypeVar
 
@@ -19,6 +19,7 @@ from ccperf.experiments import catalogue
 from ccperf.experiments import grid as texts
 from ccperf.experiments.catalogue import own
 from ccperf.runs import backends
+from ccperf.scenario.sysctl import one_spelling
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue import Experiment
@@ -142,6 +143,17 @@ def jobs(given: Any) -> int | None:
     return int(given) or None
 
 
+def sysctl(given: str | Mapping[str, object] | None, backend: str) -> str | None:
+    """Sysctls as a text, given as one or by name. Raises `UsageError`, also for a backend without
+    any."""
+    if given is None:
+        return None
+    backends.needs_sysctls(backend)
+    if not isinstance(given, Mapping):
+        text("sysctl", given)
+    return one_spelling(given)
+
+
 def plan(
     chosen: Experiment,
     cc: Some[Algorithm] | None,
@@ -151,7 +163,7 @@ def plan(
 ) -> Plan:
     """The grid that is meant. Raises `UsageError`.
 
-    `settings` are recovery, stop_time, jitter and profile.
+    `settings` are recovery, stop_time, jitter, profile and sysctl.
     """
     for name in ("recovery", "profile"):
         text(name, settings.get(name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ def grid(
     stop_time: str | None = None,
     jitter: str | None = None,
     profile: str | None = None,
+    sysctl: str | Mapping[str, object] | None = None,
     backend: str = backends.DEFAULT,
     jobs: int = 0,
     db: str | Path | None = None,
@@ -63,6 +64,7 @@ def grid(
         recovery, stop_time: instead of the experiment's own.
         jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.
         profile: a release of ns-3, e.g. ``"ns3-3.48"``, with its TCP and its own loss recovery.
+        sysctl: of all hosts on the backend ``linux``: ``{"tcp_sack": 0}``.
         backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         jobs: runs at a time; 0: one a core.
         db: a database that keeps the runs, and what it has already is not run again. If it is not
@@ -84,6 +86,7 @@ def grid(
         stop_time=stop_time,
         jitter=jitter,
         profile=profile,
+        sysctl=asked.sysctl(sysctl, backend),
     )
     return _made(plan.points(), backend, jobs, db, progress)
 
@@ -99,6 +102,7 @@ def bench(
     stop_time: str | None = None,
     jitter: str | None = None,
     profile: str | None = None,
+    sysctl: str | Mapping[str, object] | None = None,
     backend: str = backends.DEFAULT,
     jobs: int = 0,
     db: str | Path | None = None,
@@ -115,7 +119,8 @@ def bench(
         routing: load balancers, in the experiments on load balancing.
         experiments: only these.
         site: a folder that the web site of the runs is written to.
-        seed, recovery, stop_time, jitter, profile, backend, jobs, db, progress: as for `grid`.
+        seed, recovery, stop_time, jitter, profile, sysctl, backend, jobs, db, progress: as for
+            `grid`.
 
     Raises:
         UsageError: names the argument that is wrong; then nothing was run.
@@ -149,6 +154,7 @@ def bench(
             stop_time=stop_time,
             jitter=jitter,
             profile=profile,
+            sysctl=asked.sysctl(sysctl, backend),
         )
         points += plan.points()
     runs = _made(points, backend, jobs, db, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ def run(
     stop_time: str | None = None,
     jitter: str | None = None,
     profile: str | None = None,
+    sysctl: str | Mapping[str, object] | None = None,
     backend: str = backends.DEFAULT,
     packets: str | Path | None = None,
     threads: int = 1,
@@ -48,6 +49,7 @@ def run(
         seed, recovery, stop_time: instead of the experiment's own.
         jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.
         profile: a release of ns-3, e.g. ``"ns3-3.48"``, with its TCP and its own loss recovery.
+        sysctl: of all hosts on the backend ``linux``: ``{"tcp_sack": 0}``.
         backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
         threads: that share the run of a network of several racks; the result is the same.
@@ -66,6 +68,7 @@ def run(
     for name, setting in (("recovery", recovery), ("profile", profile)):
         asked.text(name, setting)
     own = {"recovery": recovery, "stop_time": stop_time, "jitter": jitter, "profile": profile}
+    own["sysctl"] = asked.sysctl(sysctl, backend)
     settings = {name: value for name, value in own.items() if value is not None}
     number = None if seed is None else asked.seed(asked.single("seed", seed))
     length = {} if stop_time is None else {"stop_time": stop_time}

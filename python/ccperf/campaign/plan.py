@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ccperf.scenario.toml import Document
 
 #: What may be given beside the parameters, and holds for all points.
-SETTINGS = ("recovery", "stop_time", "jitter", "profile")
+SETTINGS = ("recovery", "stop_time", "jitter", "profile", "sysctl")
 _SEVERAL = "experiments"
 _KEYS = (
     "experiment",
@@ -77,6 +77,8 @@ class Plan:
     jitter: str | None = None
     #: A release of ns-3 whose TCP it is.
     profile: str | None = None
+    #: Sysctls of all hosts, e.g. ``tcp_sack=0``, for the backend `linux`.
+    sysctl: str | None = None
     #: Of `tested` only these; None: all.
     only: Sequence[str] | None = None
 
@@ -192,6 +194,7 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         stop_time=_text("stop_time", data["stop_time"]) if "stop_time" in data else None,
         jitter=_text("jitter", data["jitter"]) if "jitter" in data else None,
         profile=_text("profile", data["profile"]) if "profile" in data else None,
+        sysctl=_text("sysctl", data["sysctl"]) if "sysctl" in data else None,
     )
     try:
         for cc in plan.tested():  # every value is checked before anything runs

@@ -130,7 +130,7 @@ def repeat(
 ) -> Repeated:
     """A point with those of `seeds` that change something there; with the first one if none does.
 
-    `chosen` are parameters and settings (recovery, stop_time, jitter, profile).  Raises
+    `chosen` are parameters and settings (recovery, stop_time, jitter, profile, sysctl).  Raises
     `UsageError` for a wrong value.
     """
     own = {} if seeds[0] is None else {"seed": seeds[0]}
@@ -176,8 +176,8 @@ def repeats(
     change something there.
 
     `grid` is the experiment's own by default; seed None stands for the experiment's own.
-    `settings` (recovery, stop_time, jitter, profile) hold for all.  Raises `UsageError` for a wrong
-    value.
+    `settings` (recovery, stop_time, jitter, profile, sysctl) hold for all.  Raises `UsageError` for
+    a wrong value.
     """
     seeds = list(seeds)
     length = {name: settings[name] for name in ("stop_time",) if name in settings}

@@ -13,6 +13,7 @@ from ccperf.cli.jobs import note_estimate, note_left_out, once, planned, run_cam
 from ccperf.cli.options import (
     Running,
     StopTime,
+    Sysctl,
     option_of,
     under_test,
     writable_file,
@@ -91,6 +92,7 @@ def command(
     jitter: Annotated[
         str, Parameter(help="Time within which flows start, drawn from the seed, e.g. 10ms.")
     ] = "",
+    sysctl: Sysctl = "",
     running: Running | None = None,
     db: Annotated[
         Path | None,
@@ -142,6 +144,7 @@ def command(
                 stop_time=stop_time or None,
                 jitter=jitter or None,
                 profile=running.profile_name(),
+                sysctl=sysctl or None,
             )
             for experiment, parameters in parts
             if experiment.takes(name)
@@ -155,7 +158,7 @@ def command(
             writable_file(target, "--db")
         if not no_site:
             writable_folder(output)
-    wanted = _planned(jobs)
+    wanted = _planned(jobs, running.backend)
     count = sum(len(repeated.seeds) for repeats in wanted.values() for repeated in repeats)
     note_left_out(sum(plan.asked for plans in jobs.values() for plan in plans) - count)
     if dry_run:
@@ -248,7 +251,7 @@ def _under_test(experiments: Sequence[Experiment], names: str) -> list[str]:
         raise UsageError(error.field, message) from None
 
 
-def _planned(jobs: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
+def _planned(jobs: Mapping[str, Sequence[Plan]], backend: str) -> dict[str, list[Repeated]]:
     """What is to run of each algorithm. Raises `UsageError`.
 
     Built, and with that checked, for one seed; those of the others take room when it is time.
@@ -256,7 +259,7 @@ def _planned(jobs: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
     from ccperf.campaign.plan import SETTINGS
 
     try:
-        return planned(jobs)
+        return planned(jobs, backend)
     except UsageError as error:
         # Parameters have the values of the catalogue; what is wrong is a setting of all, or who it
         # meets.

@@ -15,6 +15,7 @@ from ccperf.base.process import cores
 from ccperf.base.wording import counted
 from ccperf.cli.options import DEFAULT_DB, Running, writable_file
 from ccperf.cli.output import note, progress_bar, warn
+from ccperf.runs import backends
 
 if TYPE_CHECKING:
     from ccperf.campaign import CampaignReport, Point, Repeated
@@ -275,8 +276,10 @@ def note_left_out(count: int) -> None:
         note(f"{runs} not repeated: another seed changes nothing there (docs/evidence.md)")
 
 
-def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
+def planned(plans: Mapping[str, Sequence[Plan]], backend: str) -> dict[str, list[Repeated]]:
     """What each algorithm is to run, built and with that checked, with a bar where it is much."""
+    if any(plan.sysctl for several in plans.values() for plan in several):
+        backends.needs_sysctls(backend)
     total = sum(plan.count for several in plans.values() for plan in several)
     asked = sum(plan.asked for several in plans.values() for plan in several)
     if asked > MANY:
@@ -312,7 +315,9 @@ def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
     from ccperf.algorithms.user_code.names import short
 
     algorithms = dict.fromkeys(cc for plan in plans for cc in plan.tested())
-    found = planned({cc: [replace(plan, only=[cc]) for plan in plans] for cc in algorithms})
+    found = planned(
+        {cc: [replace(plan, only=[cc]) for plan in plans] for cc in algorithms}, backend
+    )
     jobs = []
     for cc, repeats in found.items():
         path = Path(f"benchmark_{short(cc)}.db") if cc else DEFAULT_DB

@@ -36,6 +36,12 @@ StopTime = Annotated[
         help="Length of each run instead of the experiment's own (most: 15s).",
     ),
 ]
+Sysctl = Annotated[
+    str,
+    Parameter(
+        help="Sysctls of all hosts on --backend linux: tcp_sack=0,tcp_ecn=1 (docs/linux.md)."
+    ),
+]
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
 Databases = Annotated[
     list[Path] | None,

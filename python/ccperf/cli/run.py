@@ -28,6 +28,7 @@ from ccperf.cli.options import (
     Json,
     Running,
     StopTime,
+    Sysctl,
     option_of,
     packets_file,
     under_test,
@@ -81,6 +82,7 @@ def command(
     jitter: Annotated[
         str, Parameter(help="Time within which flows start, drawn from the seed, e.g. 10ms.")
     ] = "",
+    sysctl: Sysctl = "",
     what_if: Annotated[
         str,
         Parameter(
@@ -120,9 +122,9 @@ def command(
     is_file = file.suffix in (".toml", ".json") or file.is_file()
     given = {"cc": cc, "stop-time": stop_time, "jitter": jitter, **parameters}
     if is_file:
-        jobs = _from_file(file, running, seed, given)
+        jobs = _from_file(file, running, seed, sysctl, given)
     else:
-        jobs = _from_catalogue(what, running, cc, seed, stop_time, jitter, parameters)
+        jobs = _from_catalogue(what, running, cc, seed, stop_time, jitter, sysctl, parameters)
     if what_if:
         jobs = [job.what_if(what_if, running.backend) for job in jobs]
     note_left_out(sum(job.left_out for job in jobs))
@@ -243,6 +245,7 @@ def _from_catalogue(
     seed: str,
     stop_time: str,
     jitter: str,
+    sysctl: str,
     parameters: dict[str, str],
 ) -> list[Job]:
     from ccperf.campaign.plan import Plan
@@ -268,6 +271,7 @@ def _from_catalogue(
         stop_time=stop_time or None,
         jitter=jitter or None,
         profile=running.profile_name(),
+        sysctl=sysctl or None,
     )
     try:
         return plan_jobs([plan], running.backend)
@@ -277,7 +281,9 @@ def _from_catalogue(
         raise UsageError(field, error.message) from None
 
 
-def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]) -> list[Job]:
+def _from_file(
+    path: Path, running: Running, seed: str, sysctl: str, given: Mapping[str, str]
+) -> list[Job]:
     from dataclasses import replace
 
     from ccperf.campaign import plan as plans
@@ -294,7 +300,9 @@ def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]
         settings = (options.pop(name) for name in ("cc", "stop-time", "jitter"))
         cc, stop_time, jitter = settings
         seed = seed or str(document.data.get("seed", ""))
-        return _from_catalogue(own.read(path), running, cc, seed, stop_time, jitter, options)
+        return _from_catalogue(
+            own.read(path), running, cc, seed, stop_time, jitter, sysctl, options
+        )
     _no_options(f"belongs into {path}, not here", given)
     if plans.is_plan(document.data):
         given_here: dict[str, Any] = {"seeds": seeds(seed, "--seed")} if seed else {}
@@ -302,12 +310,14 @@ def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]
             given_here["recovery"] = running.recovery_name()
         if running.profile:
             given_here["profile"] = running.profile_name()
+        if sysctl:
+            given_here["sysctl"] = sysctl
         found = plans.from_document(document)
         return plan_jobs([replace(plan, **given_here) for plan in found], running.backend)
     scenario = written.from_document(document)
     if not scenario.label:
         scenario = scenario.model_copy(update={"label": path.stem})
-    return [_scenario_job(str(path), scenario, running, seed)]
+    return [_scenario_job(str(path), scenario, running, seed, sysctl)]
 
 
 def _no_options(message: str, given: Mapping[str, str]) -> None:
@@ -316,20 +326,25 @@ def _no_options(message: str, given: Mapping[str, str]) -> None:
             raise UsageError(f"--{option.replace('_', '-')}", message)
 
 
-def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) -> Job:
+def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str, sysctl: str) -> Job:
     from ccperf.campaign import Point
     from ccperf.scenario import profiles
+    from ccperf.scenario.sysctl import one_spelling
 
     if recovery := running.recovery_name():
         flows = tuple(f.model_copy(update={"recovery": recovery}) for f in scenario.flows)
         scenario = scenario.model_copy(update={"flows": flows})
     if profile := running.profile_name():
         scenario = profiles.with_tcp(scenario, profile, recovery)
+    if sysctl:
+        backends.needs_sysctls(running.backend, "--sysctl")
+        scenario = scenario.with_sysctls(one_spelling(sysctl, "--sysctl"))
     numbers = seeds(seed, "--seed") if seed else [scenario.seed]
     scenarios = [scenario.model_copy(update={"seed": number}) for number in numbers]
     options = f" --backend {running.backend}" if running.backend != backends.DEFAULT else ""
     options += f" --recovery {running.recovery}" if running.recovery else ""
     options += f" --profile {running.profile}" if running.profile else ""
+    options += f" --sysctl {shlex.quote(sysctl)}" if sysctl else ""
     points = [Point(one) for one in scenarios]
     check(points)
     line = f"ccperf run {shlex.quote(name)}"

@@ -1,6 +1,5 @@
 """What the classes of a scenario are made of: values with units, and algorithms by name."""
 
-import re
 from collections.abc import Sized
 from typing import Annotated, TypeAlias
 
@@ -78,30 +77,6 @@ def is_none(value: object) -> bool:
 def is_empty(value: Sized) -> bool:
     """For lists that most have nothing in."""
     return not value
-
-
-def sysctls(value: object) -> object:
-    """Sysctls of Linux's network with whole names, and texts as values: ``tcp_ecn = 1``.
-
-    As sysctl(8) has it, slashes may stand for dots; several numbers are a list or a text.
-    """
-    if not isinstance(value, dict):
-        return value
-    found = {}
-    for name, setting in value.items():
-        dotted = str(name).replace("/", ".")
-        whole = dotted if "." in dotted else f"net.ipv4.{dotted}"
-        if not re.fullmatch(r"net(\.[a-z0-9_]+){2,}", whole):
-            raise ValueError(
-                f"`{name}` is no sysctl of the network: tcp_ecn, or net.ipv4.tcp_ecn in quotes"
-            )
-        numbers = list(setting) if isinstance(setting, list | tuple) else [setting]
-        if not numbers or any(isinstance(n, bool) or not isinstance(n, int | str) for n in numbers):
-            raise ValueError(f"{name} = {setting!r}: a sysctl is a number, several, or a text")
-        if whole in found:
-            raise ValueError(f"`{name}` is there twice")
-        found[whole] = " ".join(map(str, numbers))
-    return found
 
 
 class Model(BaseModel):

@@ -32,7 +32,6 @@ from ccperf.scenario.fields import (
     Time,
     algorithm_by_name,
     is_empty,
-    sysctls,
 )
 from ccperf.scenario.flows import Flow, Ping
 from ccperf.scenario.frequent import frequent
@@ -54,6 +53,14 @@ STATIC = Algorithm(type="static")
 
 def _is_static(routing: Algorithm) -> bool:
     return routing == STATIC
+
+
+def _sysctls(value: object) -> object:
+    if not value:  # most scenarios have none
+        return value
+    from ccperf.scenario import sysctl
+
+    return sysctl.named(value)
 
 
 class ScenarioWarning(UserWarning):
@@ -95,7 +102,7 @@ class Scenario(Model):
     pings: tuple[Ping, ...] = ()
     #: Sysctls of all hosts on the backend `linux`, which others leave alone: ``tcp_ecn`` stands for
     #: ``net.ipv4.tcp_ecn``.
-    linux: Annotated[Mapping[str, str], BeforeValidator(sysctls)] = Field(
+    linux: Annotated[Mapping[str, str], BeforeValidator(_sysctls)] = Field(
         default_factory=dict, exclude_if=is_empty
     )
     recording: RecordingOptions = RecordingOptions()
@@ -310,6 +317,12 @@ class Scenario(Model):
         pairs = zip(self.flows, starts, strict=True)
         flows = tuple(flow.model_copy(update={"start": start}) for flow, start in pairs)
         return self.model_copy(update={"flows": flows})
+
+    def with_sysctls(self, text: str) -> Self:
+        """A copy whose hosts have these sysctls, too: ``tcp_ecn=1 tcp_sack=0``."""
+        from ccperf.scenario import sysctl
+
+        return self.model_copy(update={"linux": {**self.linux, **sysctl.read(text)}})
 
     @property
     def user_code(self) -> dict[str, str]:

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue.printed import PrintedValues
     from ccperf.scenario import Scenario
 
-#: What jitter and the profile of its TCP are called among the labels of a point.
+#: What jitter, the profile of its TCP and the sysctls of its hosts are called among the labels of a
+#: point.
 JITTER = "jitter"
 PROFILE = "profile"
+SYSCTL = "sysctl"
 RECOVERY = "PrrRfc6937"
 SEED = 42
 STOP_TIME = "15s"
@@ -49,6 +51,8 @@ class Setup:
     jitter: str | None = None
     #: Whose TCP it is: a release of ns-3, or one of `profiles.TCPS`; None: the default.
     profile: str | None = None
+    #: Sysctls of all hosts, as `sysctl.one_spelling` writes them; None: the kernel's own.
+    sysctl: str | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.parameters[name]
@@ -62,6 +66,8 @@ class Setup:
             point[JITTER] = self.jitter
         if self.profile is not None:
             point[PROFILE] = self.profile
+        if self.sysctl is not None:
+            point[SYSCTL] = self.sysctl
         return {
             name: value.name if isinstance(value, File) else str(value)
             for name, value in point.items()
@@ -134,7 +140,7 @@ class Experiment(ABC):
         Args:
             cc: the algorithm under test.
             given: parameters, their defaults if not given; ``seed``, ``recovery``, ``stop_time``,
-                ``jitter``, ``profile``.
+                ``jitter``, ``profile``, ``sysctl``.
 
         Raises:
             UsageError: names the argument that is wrong, or the point that makes no sense.
@@ -146,6 +152,8 @@ class Experiment(ABC):
                 scenario = _started_later(scenario, setup)
             if setup.profile is not None:
                 scenario = profiles.with_tcp(scenario, setup.profile, setup.recovery)
+            if setup.sysctl is not None:
+                scenario = scenario.with_sysctls(setup.sysctl)
             scenario.check()
         except ScenarioError as error:
             raise UsageError(self.name, f"at {setup}: {error.problems[0]}") from None
@@ -188,6 +196,7 @@ class Experiment(ABC):
         stop_time: str | None = None,
         jitter: str | None = None,
         profile: str | None = None,
+        sysctl: str | None = None,
         **parameters: object,
     ) -> Setup:
         """The point that is meant; parameters not given have their defaults.
@@ -208,6 +217,7 @@ class Experiment(ABC):
             stop_time=length,
             jitter=None if jitter is None else _time("jitter", jitter),
             profile=release,
+            sysctl=None if sysctl is None else _sysctls(sysctl),
         )
 
     def own_recovery(self, profile: str | None) -> str:
@@ -372,6 +382,8 @@ class Experiment(ABC):
             options["jitter"] = setup.jitter
         if setup.profile is not None:
             options["profile"] = setup.profile
+        if setup.sysctl is not None:
+            options["sysctl"] = setup.sysctl
         if backend != backends.DEFAULT:
             options["backend"] = backend
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
@@ -392,6 +404,12 @@ def _release(name: str) -> str:
         return profiles.resolve_tcp(name)
     except ValueError as error:
         raise UsageError(PROFILE, str(error)) from None
+
+
+def _sysctls(given: str) -> str:
+    from ccperf.scenario.sysctl import one_spelling  # few runs have any
+
+    return one_spelling(given)
 
 
 def _started_later(scenario: Scenario, setup: Setup) -> Scenario:

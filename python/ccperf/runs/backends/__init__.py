@@ -43,6 +43,8 @@ class Abilities:
     overhead_s: float
     #: Runs need this process's interpreter: many of them are worth processes of their own.
     is_in_process: bool = False
+    #: Hosts have Linux's sysctls, which a scenario may set.
+    has_sysctls: bool = False
     #: Whose packets it makes, where they are those of another simulator.
     equals: str = ""
     #: The key, among ccperf's BibTeX entries, of the simulator that its runs owe their results to.
@@ -167,6 +169,14 @@ def share(
             raise UsageError(field, f"`{backend.name}` runs on one thread; leave it out")
         backend.threads = threads
         backend.tell = tell or backend.tell
+
+
+def needs_sysctls(name: str, field: str = "sysctl") -> None:
+    """Raise `UsageError`, which names the field, for a backend whose hosts have no sysctls."""
+    if not get(name).abilities.has_sysctls:
+        able = [other for other in known() if get(other).abilities.has_sysctls]
+        message = f"`{name}` has no sysctls; they need the backend {' or '.join(able)}"
+        raise UsageError(field, f"{message} (--backend {able[0]})")
 
 
 def is_registered(backend: Backend) -> bool:

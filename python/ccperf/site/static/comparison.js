@@ -35,8 +35,11 @@ globalThis.ccperf ??= {};
     const { parameters, algorithms, metrics } = data;
     const unitOf = (m) => (metrics[m][1] === "1" ? "" : metrics[m][1]);
     // What else differs among pages, of one of them.
-    const told = (page, among) => data.settings.flatMap((name, i) =>
-      (page.settings[i] && new Set(among.map((other) => other.settings[i])).size > 1 ? [`${name}=${page.settings[i]}`] : []));
+    const tellingOf = (among) => {
+      const differ = data.settings.map((_, i) => new Set(among.map((other) => other.settings[i])).size > 1);
+      return (page) => data.settings.flatMap((name, i) => (page.settings[i] && differ[i] ? [`${name}=${page.settings[i]}`] : []));
+    };
+    const told = (page, among) => tellingOf(among)(page);
     // An algorithm has one look in all figures, and on the front page. With several settings the one of which least is told has it;
     // the others have looks that no algorithm here has.
     const subjectsOf = (shown, among) => {
@@ -159,6 +162,6 @@ globalThis.ccperf ??= {};
       };
     };
 
-    return { told, unitOf, sweep, plane, seeds };
+    return { told, tellingOf, unitOf, sweep, plane, seeds };
   };
 }

@@ -1,7 +1,7 @@
 "use strict";
 
-// An experiment's page: what one chooses, the figures of comparison.js for that, a map of two
-// parameters, and runs that one chooses over each other.
+// An experiment's page: what one chooses, the figures of comparison.js and the map of heat.js for
+// that, and runs that one chooses over each other.
 {
   const host = document.getElementById("experiment");
   // Runs over each other at first; more do not look different enough.
@@ -104,62 +104,8 @@
     const plane = () => { if (data.plane.length) showIfAny("sweeps", figures.plane(atPoint(), indices())); };
     const seeds = () => showIfAny("sweeps", figures.seeds(atPoint(), indices(), metricIndex()));
 
-    // Two parameters and one algorithm: a table whose cells are darker where it is better.
-    const pagesOf = (a) => pages.filter((page) => page.made === byCount[0] && page.algorithm === a).length;
-    const mostRun = algorithms.reduce((best, _, a) => (pagesOf(a) > pagesOf(best) ? a : best), 0);
-    const [whoLabel, who] = select("Algorithm", algorithms.map((name, i) => [String(i), name]), String(mostRun));
-    const heat = () => {
-      const box = document.getElementById("heat");
-      const wide = parameters.map((p, i) => i).filter((i) => parameters[i].values.length > 1);
-      if (wide.length < 2) { box.replaceChildren(); return; }
-      const m = metricIndex();
-      const [, , better, , words] = metrics[m];
-      const [rows, columns] = [wide.find((i) => i !== Number(axis.value)), wide.includes(Number(axis.value)) ? Number(axis.value) : wide[1]];
-      const found = new Map();
-      for (const page of ours()) {
-        if (page.algorithm !== Number(who.value) || !page.metrics[m]) continue;
-        if (!at.every((choice, i) => i === rows || i === columns || page.at[i] === Number(choice.value))) continue;
-        found.set(`${page.at[rows]} ${page.at[columns]}`, page);
-      }
-      const values = [...found.values()].map((page) => page.metrics[m][0]);
-      const [low, high] = [Math.min(...values), Math.max(...values)];
-      const table = document.createElement("table");
-      table.className = "heat";
-      table.createCaption().textContent = `${words}${unitOf(m) ? ` [${unitOf(m)}]` : ""}: darker is ${better ? "better" : "more"}`;
-      const head = table.createTHead().insertRow();
-      const th = (text, scope) => {
-        const cell = Object.assign(document.createElement("th"), { scope, textContent: text });
-        return cell;
-      };
-      head.append(th(`${parameters[rows].name} \\ ${parameters[columns].name}`, "col"), ...parameters[columns].values.map((value) => th(value, "col")));
-      const body = table.createTBody();
-      parameters[rows].values.forEach((value, r) => {
-        const line = body.insertRow();
-        line.append(th(value, "row"));
-        parameters[columns].values.forEach((_, c) => {
-          const cell = line.insertCell();
-          const page = found.get(`${r} ${c}`);
-          cell.className = "number";
-          if (!page) { cell.textContent = "–"; return; }
-          const [mean, half] = page.metrics[m];
-          const share = high > low ? (mean - low) / (high - low) : 0;
-          cell.className = `number q${Math.round(9 * (better === "lower" ? 1 - share : share))}`;
-          const link = Object.assign(document.createElement("a"), { href: `../runs/${page.id}/index.html`, textContent: ccperf.format(mean) });
-          cell.append(link);
-          if (half) cell.append(Object.assign(document.createElement("small"), { textContent: `±${ccperf.format(half)}` }));
-        });
-      });
-      const scroll = Object.assign(document.createElement("div"), { className: "scroll", tabIndex: 0 });
-      scroll.setAttribute("role", "region");
-      scroll.setAttribute("aria-label", "Map of two parameters");
-      scroll.append(table);
-      const controls = Object.assign(document.createElement("div"), { className: "controls" });
-      controls.append(whoLabel);
-      const focused = document.activeElement === who;
-      box.replaceChildren(Object.assign(document.createElement("h3"), { textContent: "Two parameters" }), controls, scroll);
-      if (focused) who.focus();
-    };
-    who.addEventListener("change", heat);
+    const map = ccperf.heatMap(document.getElementById("heat"), data, byCount[0], select);
+    const heat = () => map(ours(), indices(), Number(axis.value), metricIndex());
 
     // Runs over each other: of this point those of the algorithms that are chosen, and runs of other
     // points that were kept. They are loaded only when they are asked for.

@@ -63,6 +63,7 @@ class Linux:
         packets=(".csv", ".pcapng"),
         speed=0.14e6,
         overhead_s=0.3,
+        has_sysctls=True,
     )
 
     @property
