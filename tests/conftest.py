@@ -38,6 +38,8 @@ _WITH_KERNEL = " with a kernel"
 _KEPT = "ccperf/durations"
 #: Seconds that a test may take: then it fails, and says where it was.
 DEADLINE_S = 420
+#: One of so many sweeps is run, others by another `CCPERF_TEST_SEED`; all of them if it is not set.
+_SWEEPS = "CCPERF_SWEEPS"
 #: Names a file that is there as soon as nobody builds a kernel any more: `.ci/run` does beside the
 #: tests. Files with tests of the kernel come last then, and wait, for so many seconds at most.
 _KERNEL_COMES = "CCPERF_KERNEL_COMES"
@@ -88,9 +90,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     them.
     """
     if config.getoption("quick"):
-        chosen = [item for item in items if _is_quick(item)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
-        items[:] = chosen
+        _keep(config, items, [item for item in items if _is_quick(item)])
+    sweeps = [item for item in items if item.get_closest_marker("sweep")]
+    step = int(os.environ.get(_SWEEPS, "1"))
+    drawn = set(sweeps[int(os.environ.get("CCPERF_TEST_SEED", "0")) % step :: step])
+    _keep(config, items, [item for item in items if item in drawn or item not in set(sweeps)])
     if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
         for item in items:
             waits = KERNEL_S if _waits_for_kernel(item) else 0
@@ -104,6 +108,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return file in waiting, -longest
 
     items.sort(key=place)
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], chosen: list[pytest.Item]) -> None:
+    left_out = {*items} - {*chosen}
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = chosen
 
 
 def _waits_for_kernel(item: pytest.Item) -> bool:
@@ -138,7 +149,7 @@ def _has_quick(file: str, config: pytest.Config) -> bool:
 
 def _is_quick(item: pytest.Item) -> bool:
     marks = {mark.name for mark in item.iter_markers()}
-    is_marked = marks & {"ns3", "slow", "browser", "kernel"}
+    is_marked = marks & {"ns3", "slow", "sweep", "browser", "kernel"}
     return not is_marked and _has_quick(_file(item.nodeid), item.config)
 
 

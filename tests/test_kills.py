@@ -30,7 +30,7 @@ def test_nothing_finished_is_lost_and_nothing_half_looks_whole() -> None:
     tool.kill(10, drawn_seed(), [what for what in tool.there() if what != tool.LINUX])
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.kernel
 @pytest.mark.usefixtures("linux_kernel")
 def test_no_kernel_outlives_its_campaign_and_no_finished_run_is_lost() -> None:

@@ -61,6 +61,7 @@ def sawtooth(run: Scenario, on: Backend) -> tuple[list[tuple[float, float, float
     return found, int(recording.flows["retransmissions"][0])
 
 
+@pytest.mark.sweep
 @pytest.mark.kernel
 def test_the_sawtooth_of_cubic_is_the_kernels() -> None:
     """The same path for a minute: each reduction in the same 5 ms, from and to the same window, and

@@ -29,7 +29,7 @@ PAGES = [
     pytest.param(
         page,
         id=page.experiment,
-        marks=[pytest.mark.slow] if page.experiment in ("aqm", "scalability") else [],
+        marks=[pytest.mark.sweep] if page.experiment in ("aqm", "scalability") else [],
     )
     for page in published()
 ]

@@ -23,7 +23,7 @@ def simulated(experiment: str, **given: Any) -> Recording:
     [
         pytest.param({**SMALL, "load": 0.7}, id="4 x 4 x 4"),
         pytest.param(
-            {"workload": "web_search", "load": 0.5}, id="8 x 8 x 16", marks=pytest.mark.slow
+            {"workload": "web_search", "load": 0.5}, id="8 x 8 x 16", marks=pytest.mark.sweep
         ),
     ],
 )

@@ -74,6 +74,7 @@ def ratio(rtt: str, seed: int) -> tuple[float, float]:
     return rates[0] / rates[1], trips[0] / trips[1]
 
 
+@pytest.mark.sweep
 def test_beside_cubic_rates_are_those_of_the_coupled_laws() -> None:
     """RFC 9332, section 2.1: p_C = (p_L / k)^2 with k = 2, at 100 Mbps.
 
@@ -95,6 +96,7 @@ def test_short_round_trips_do_not_starve_cubic(rtt: str) -> None:
     assert 0.5 < np.mean([ratio(rtt, seed)[0] for seed in (1, 2, 3)]) < 2
 
 
+@pytest.mark.sweep
 def test_with_many_flows_the_coupled_laws_hold() -> None:
     """DualPI2 squares a probability that follows CUBIC's sawtooth: the mean of squares
     is above the square of the mean, and CUBIC gets less. Of sixteen flows these average out.

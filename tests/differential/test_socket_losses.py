@@ -56,7 +56,7 @@ def test_two_losses_far_apart_are_two_recoveries(
     long_transfer(lost, count, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @asks("tcp-loss-test", ("lost", "count"), [([1000, 3_294_967], 3_295_100)])
 def test_also_where_sequence_numbers_of_32_bits_are_used_again(
     lost: list[int], count: int, tmp_path: Path

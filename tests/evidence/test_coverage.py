@@ -124,7 +124,8 @@ def test_even_one_difference_of_an_algorithm_and_itself_is_shown_in_5_of_100_cas
         )
         return row.is_shown
 
-    assert as_often_as(count(TRIALS, flagged, points), TRIALS, 1 - (1 - LEVEL / points) ** points)
+    trials = TRIALS // math.isqrt(points)  # each takes as long as it has points
+    assert as_often_as(count(trials, flagged, points), trials, 1 - (1 - LEVEL / points) ** points)
 
 
 @pytest.mark.parametrize(("points", "effect"), [(1, "ratio"), (6, "ratio"), (6, "difference")])

@@ -77,6 +77,7 @@ def assert_row_turned(row: Row, back: Row) -> None:
     assert row.means == back.means[::-1]
 
 
+@pytest.mark.sweep
 def test_the_whole_catalogue_says_the_same_in_either_order(tmp_path: Path) -> None:
     """All experiments for 2 s; those that were turned once, in full."""
     short, full = tmp_path / "short.db", tmp_path / "full.db"

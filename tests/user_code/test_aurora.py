@@ -58,6 +58,7 @@ def test_bench_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "aurora.py:Aurora" in capsys.readouterr().out
 
 
+@pytest.mark.sweep
 def test_training_takes_two_million_steps_at_most_and_finds_what_is_rewarded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

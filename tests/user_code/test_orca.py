@@ -52,6 +52,7 @@ def test_cubic_once_a_round_trip_follows_rfc_9438(monkeypatch: pytest.MonkeyPatc
     assert windows[-1] == pytest.approx(100 + 0.4 * (now - k) ** 3, rel=0.05)
 
 
+@pytest.mark.sweep
 def test_training_takes_a_million_steps_at_most_and_finds_what_is_rewarded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

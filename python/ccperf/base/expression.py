@@ -34,6 +34,8 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
 
     Raises :class:`ValueError` for brackets that hold something else.
     """
+    if text.isidentifier():  # as most are
+        return text, {}
     text = _of_tc(text)
     if found := _WORDS.fullmatch(text):
         pairs = [f"{name}={value}" for name, value in _pairs(found["words"].split())]
@@ -126,6 +128,8 @@ def split(text: str) -> list[str]:
 
 def pieces(text: str) -> list[str]:
     """The same with the spaces around them: joined by commas they are the text."""
+    if "(" not in text and "[" not in text:
+        return text.split(",")
     entries, depth = [""], 0
     for character in text:
         depth += (character in "([") - (character in ")]")

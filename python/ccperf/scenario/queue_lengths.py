@@ -55,6 +55,8 @@ class _Port(NamedTuple):
 def unfit_lengths(scenario: Scenario) -> list[str]:
     """A sentence for each length that makes a discipline drop nearly all, or do nothing."""
     found: dict[str, list[str]] = {}
+    # Of a fabric's thousands of links most are alike.
+    known: dict[object, list[tuple[str, str]]] = {}
     changing = {change.link for change in scenario.changes if change.rate is not None}
     for i, link in enumerate(scenario.links):
         for word in ("forward", "reverse"):
@@ -64,7 +66,10 @@ def unfit_lengths(scenario: Scenario) -> list[str]:
             rate = (direction.rate or link.rate) if is_steady else ""
             for path, qdisc in _within(f"links[{i}].{word}.qdisc", direction.qdisc):
                 of = _Port(mtu, "" if qdisc is not direction.qdisc else rate)
-                for name, text in _unfit(qdisc, of):
+                key = (qdisc.type, *qdisc.attributes.items(), of)
+                if key not in known:
+                    known[key] = list(_unfit(qdisc, of))
+                for name, text in known[key]:
                     found.setdefault(f"{name}: {text}", []).append(f"{path}.attributes")
     return [
         f"{paths[0]}.{text}{f' (as in {len(paths) - 1} more)' if len(paths) > 1 else ''}"
