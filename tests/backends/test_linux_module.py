@@ -127,6 +127,17 @@ def test_a_module_that_the_kernel_refuses_is_refused_in_its_words(file: Path) ->
 
 @pytest.mark.kernel
 @pytest.mark.usefixtures("linux_kernel")
+def test_a_name_that_is_taken_and_a_refused_parameter_are_told_as_such(file: Path) -> None:
+    file.write_text(SOURCE.replace("@", ";").replace('.name = "test"', '.name = "cubic"'))
+    with pytest.raises(RunError, match="cannot be loaded: the kernel has one of its name already"):
+        run(str(file))
+    # No power of two.
+    with pytest.raises(RunError, match="flow_1: cdg is not there: it refused its parameters"):
+        run("linux:cdg:window=9")
+
+
+@pytest.mark.kernel
+@pytest.mark.usefixtures("linux_kernel")
 @pytest.mark.parametrize("control", ["cdg", "nv"])
 def test_the_kernels_other_algorithms_are_there_by_its_own_names(control: str) -> None:
     assert run(f"linux:{control}").tables["links"].array("tx_packets")[0] > 1000

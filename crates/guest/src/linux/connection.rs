@@ -1,6 +1,6 @@
 //! A connection between two sockets of the kernel's, with the applications at its ends.
 
-use std::io::Result;
+use std::io::{self, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -136,12 +136,9 @@ impl Connection {
                 let Some(value) = value else { continue };
                 sys::set_option(&socket, level, option, &value.to_ne_bytes())?;
             }
-            sys::set_option(
-                &socket,
-                IPPROTO_TCP,
-                libc::TCP_CONGESTION,
-                settings.control.as_bytes(),
-            )?;
+            let control = settings.control.as_bytes();
+            sys::set_option(&socket, IPPROTO_TCP, libc::TCP_CONGESTION, control)
+                .map_err(|error| no_control(&settings.control, error))?;
             sys::bind(&socket, SocketAddrV4::new(ends[side].0, ends[side].1))?;
             Ok(socket)
         });
@@ -384,6 +381,16 @@ impl Connection {
 
 pub fn lock(kernel: &Mutex<Kernel>) -> MutexGuard<'_, Kernel> {
     kernel.lock().expect("there is one thread")
+}
+
+/// That it is there was asked before the kernel started.
+fn no_control(name: &str, error: io::Error) -> io::Error {
+    if error.kind() != ErrorKind::NotFound {
+        return error;
+    }
+    io::Error::other(format!(
+        "{name} is not there: it refused its parameters when the kernel started, and does not say why"
+    ))
 }
 
 /// What the kernel refuses ends the run.

@@ -173,7 +173,13 @@ pub fn load_module(path: &str, parameters: &str) -> Result<()> {
     checked(unsafe {
         libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), parameters.as_ptr(), 0) as c_int
     })
-    .map_err(|error| Error::other(format!("the module {path} cannot be loaded: {error}")))?;
+    .map_err(|error| {
+        let why = match error.raw_os_error() {
+            Some(libc::EBUSY | libc::EEXIST) => "the kernel has one of its name already".into(),
+            _ => error.to_string(),
+        };
+        Error::other(format!("the module {path} cannot be loaded: {why}"))
+    })?;
     Ok(())
 }
 
