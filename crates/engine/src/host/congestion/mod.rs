@@ -40,12 +40,21 @@ pub struct BuildContext<'a> {
     pub stack: TcpStack,
 }
 
-/// Declares the modules of all algorithms and the table that everything else reads.  Those `starting` somehow leave
-/// slow start to that part, the others grow by themselves or bring one; those `hearing` something want more calls than
-/// ns-3's classes have.
+/// Declares the modules of all algorithms and the table that everything else reads.  Those `with linux` are Linux's where
+/// the stack is Linux's; those `without ns3` are none of ns-3's, and its driver has none either.  Those `starting` somehow
+/// leave slow start to that part, the others grow by themselves or bring one; those `hearing` something want more calls
+/// than ns-3's classes have.
 macro_rules! registry {
-    ($($module:ident $(starting $start:ident)? $(hearing $hears:expr)?,)*) => {
+    ($(
+        $module:ident $(with $linux:ident)? $(without $ns3:ident)? $(starting $start:ident)? $(hearing $hears:expr)?,
+    )*) => {
         $(mod $module;)*
+
+        /// What ns-3 does not have, and its driver neither.
+        pub const OWN: &[&str] = &[$($(name!($module without $ns3),)?)*];
+
+        /// ns-3's classes, and Linux's algorithms where the stack is Linux's.
+        pub const OF_PROFILE: &[&str] = &[$($(name!($module with $linux),)?)*];
 
         /// Every algorithm, in the order in which they are listed to users.
         pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)*];
@@ -62,34 +71,21 @@ macro_rules! registry {
     };
 }
 
-/// What ns-3 does not have, and its driver neither.
-pub const OWN: &[&str] = &[bbr3::SPEC.ns3, copa::SPEC.ns3, ledbat_pp::SPEC.ns3, prague::SPEC.ns3];
-
-/// ns-3's classes, and Linux's algorithms where the stack is Linux's.
-pub const OF_PROFILE: &[&str] = &[
-    new_reno::SPEC.ns3,
-    linux_reno::SPEC.ns3,
-    cubic::SPEC.ns3,
-    dctcp::SPEC.ns3,
-    vegas::SPEC.ns3,
-    bbr::SPEC.ns3,
-    bic::SPEC.ns3,
-    highspeed::SPEC.ns3,
-    illinois::SPEC.ns3,
-    htcp::SPEC.ns3,
-    hybla::SPEC.ns3,
-    scalable::SPEC.ns3,
-    veno::SPEC.ns3,
-    westwood::SPEC.ns3,
-    yeah::SPEC.ns3,
-];
-
 /// With this slow start where the algorithm is ns-3's; what is Linux's grows by itself.
 fn starting(control: Control, start: Standard, ns3: &str, stack: TcpStack) -> Control {
     match stack {
         TcpStack::Linux if OF_PROFILE.contains(&ns3) => control,
         _ => control.starting(start),
     }
+}
+
+macro_rules! name {
+    ($module:ident with linux) => {
+        $module::SPEC.ns3
+    };
+    ($module:ident without ns3) => {
+        $module::SPEC.ns3
+    };
 }
 
 macro_rules! hears {
@@ -102,26 +98,26 @@ macro_rules! hears {
 }
 
 registry! {
-    new_reno starting Standard,
-    linux_reno,
-    cubic,
-    dctcp,
+    new_reno with linux starting Standard,
+    linux_reno with linux,
+    cubic with linux,
+    dctcp with linux,
     dctcp_reno starting Standard,
-    prague,
-    vegas,
-    bbr,
-    bbr3 hearing Hears::ALL,
-    copa hearing Hears::NOTHING.and(Callback::CongControl),
-    veno,
-    westwood starting Standard,
-    htcp starting Standard,
-    hybla,
-    highspeed starting Standard,
-    illinois,
-    scalable starting Standard,
-    yeah,
-    bic,
+    prague without ns3,
+    vegas with linux,
+    bbr with linux,
+    bbr3 without ns3 hearing Hears::ALL,
+    copa without ns3 hearing Hears::NOTHING.and(Callback::CongControl),
+    veno with linux,
+    westwood with linux starting Standard,
+    htcp with linux starting Standard,
+    hybla with linux,
+    highspeed with linux starting Standard,
+    illinois with linux,
+    scalable with linux starting Standard,
+    yeah with linux,
+    bic with linux,
     ledbat,
-    ledbat_pp hearing Hears::NOTHING.and(Callback::OnAck),
+    ledbat_pp without ns3 hearing Hears::NOTHING.and(Callback::OnAck),
     lp starting Standard,
 }

@@ -110,9 +110,6 @@ pub struct BuildContext<'a> {
 /// The discipline of most ports.
 pub const FIFO: &str = fifo::SPEC.spec.ns3;
 
-/// What ns-3 does not have, and its driver neither.
-pub const OWN: &[&str] = &[dual_pi2::SPEC.spec.ns3, marking_red::SPEC.spec.ns3, ndp::SPEC.spec.ns3];
-
 /// Whether the queues of a discipline are all there are: there is no device queue below it.
 pub fn is_whole_queue(kind: &str) -> bool {
     kind == ndp::SPEC.spec.ns3
@@ -123,10 +120,14 @@ pub const SHARED_BUFFER: &str = shared_buffer::SPEC.spec.ns3;
 
 pub use shared_buffer::Pool;
 
-/// Declares the enum of all disciplines and the table that everything else reads.
+/// Declares the enum of all disciplines and the table that everything else reads.  Those `without ns3` are none of
+/// ns-3's, and its driver has none either.
 macro_rules! registry {
-    ($($variant:ident = $module:ident,)*) => {
+    ($($variant:ident = $module:ident $(without $ns3:ident)?,)*) => {
         $(mod $module;)*
+
+        /// What ns-3 does not have, and its driver neither.
+        pub const OWN: &[&str] = &[$($(name!($module without $ns3),)?)*];
 
         /// Any queue discipline; calls are dispatched by `match`, as they are made for every packet.
         #[derive(Debug)]
@@ -233,6 +234,12 @@ macro_rules! registry {
     };
 }
 
+macro_rules! name {
+    ($module:ident without ns3) => {
+        $module::SPEC.spec.ns3
+    };
+}
+
 registry! {
     Fifo = fifo,
     CoDel = codel,
@@ -256,9 +263,9 @@ registry! {
     Wfq = wfq,
     StrictPriority = strict_priority,
     SharedBuffer = shared_buffer,
-    DualPi2 = dual_pi2,
-    MarkingRed = marking_red,
-    Ndp = ndp,
+    DualPi2 = dual_pi2 without ns3,
+    MarkingRed = marking_red without ns3,
+    Ndp = ndp without ns3,
 }
 
 /// The ns-3 name of the discipline whose children a device with several queues runs.
