@@ -218,6 +218,10 @@ $(VENV)/.docs: docs/requirements.lock $(VENV)/.python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r docs/requirements.lock
 	@touch $@
 
+# What is built is as old as its sources were read: an edit while it is built makes it old.
+BEGUN = @touch $(VENV)/$(@F).begun
+AS_OLD_AS_BEGUN = touch -r $(VENV)/$(@F).begun $@
+
 # The stamp says how the engine was built: after `make develop`, `make setup` builds the one that is shipped.
 SLOWER := $(if $(filter-out develop,$(PROFILE)),$(filter develop,$(shell cat $(VENV)/.native 2>/dev/null)))
 .PHONY: an-engine-of-develop
@@ -225,9 +229,10 @@ an-engine-of-develop:
 
 $(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python $(SLOWER:develop=an-engine-of-develop)
 	@echo "Building the engine"
+	$(BEGUN)
 	@$(OWN_JOBS) VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet >/dev/null \
 	  || { echo "The engine did not build; the compiler's message is above." >&2; exit 1; }
-	@echo $(PROFILE) > $@
+	@echo $(PROFILE) > $@; $(AS_OLD_AS_BEGUN)
 
 # What Python keeps of a module once it has read it. Where it is told to keep nothing
 # (PYTHONDONTWRITEBYTECODE, as in many containers), every command would compile all modules again.
@@ -238,12 +243,13 @@ $(VENV)/.bytecode: $(PYTHON_SOURCES) $(VENV)/.python
 # A part of the package, which is whole without it: an empty file stands for none. The site then has no
 # simulation in its pages, and says so.
 $(WASM): $(RUST_SOURCES) | $(VENV)/.tools
+	$(BEGUN)
 	@$(OWN_JOBS) [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ] \
 	  || rustup target add $(WASM_TARGET) >/dev/null 2>&1 || true
 	@$(OWN_JOBS) if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ]; then \
 	  echo "Building the engine for browsers"; \
 	  cargo build --profile wasm --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
-	    && cp target/$(WASM_TARGET)/wasm/ccperf_wasm.wasm $@; \
+	    && cp target/$(WASM_TARGET)/wasm/ccperf_wasm.wasm $@ && $(AS_OLD_AS_BEGUN); \
 	else \
 	  echo "No target $(WASM_TARGET) for this Rust, and rustup does not get it: pages will not simulate"; \
 	  : > $@; \
@@ -252,11 +258,12 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.tools
 # Static, because in the kernel there are no libraries: it alone, so that what it links is as the binding has compiled it.
 # An empty file, as above, where no kernel could run.
 $(GUEST): $(GUEST_SOURCES) | $(VENV)/.tools
+	$(BEGUN)
 	@$(OWN_JOBS) if [ "$$(uname -sm)" = "Linux x86_64" ]; then \
 	  echo "Building the guest for Linux kernels"; \
 	  cargo rustc --profile $(PROFILE) --locked --quiet --package ccperf-guest --bin ccperf-guest \
 	      -- -C target-feature=+crt-static \
-	    && cp target/$(PROFILE)/ccperf-guest $@; \
+	    && cp target/$(PROFILE)/ccperf-guest $@ && $(AS_OLD_AS_BEGUN); \
 	else \
 	  : > $@; \
 	fi
@@ -272,8 +279,9 @@ GET_PROFDATA = [ -n "$(PGO)" ] || rustup component add llvm-tools 2>/dev/null \
 
 $(VENV)/.optimised: $(RUST_SOURCES) pyproject.toml benchmarks/train.py benchmarks/scenarios.py $(VENV)/.python
 	@echo "Building the engine, guided by a profile (some minutes)"
+	$(BEGUN)
 	@$(GET_PROFDATA)
 	@$(GUIDED) VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet $(PGO) >/dev/null \
 	  || { echo "That failed; the message is above. Building without a profile"; \
 	       rm -f $(VENV)/.native; $(MAKE) --no-print-directory PROFILE=release $(VENV)/.native; }
-	@echo $(PROFILE) > $(VENV)/.native; touch $@
+	@echo $(PROFILE) > $@; $(AS_OLD_AS_BEGUN); cp -p $@ $(VENV)/.native

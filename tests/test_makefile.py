@@ -53,6 +53,12 @@ def test_this_cargo_is_new_enough(tmp_path: Path) -> None:
     assert "cargo >=" not in done.stderr
 
 
+def program(path: Path, script: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
 @pytest.mark.parametrize(
     ("has_tool", "pgo_works", "says"),
     [
@@ -64,11 +70,6 @@ def test_this_cargo_is_new_enough(tmp_path: Path) -> None:
 def test_without_a_profile_the_build_is_the_plain_one(
     tmp_path: Path, has_tool: bool, pgo_works: bool, says: str
 ) -> None:
-    def program(path: Path, script: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-
     venv, sysroot, calls = tmp_path / "venv", tmp_path / "sysroot", tmp_path / "calls"
     program(tmp_path / "bin" / "rustc", f"echo {sysroot}")
     program(tmp_path / "bin" / "rustup", "exit 1")
@@ -90,3 +91,22 @@ def test_without_a_profile_the_build_is_the_plain_one(
         [has_tool] if pgo_works else [True, False]
     )
     assert (venv / ".native").exists()
+
+
+@pytest.mark.parametrize("target", [".native", ".optimised"])
+def test_an_edit_while_the_engine_is_built_is_built_the_next_time(
+    tmp_path: Path, target: str
+) -> None:
+    source, venv, calls = tmp_path / "source.rs", tmp_path / "venv", tmp_path / "calls"
+    # The first build is edited under its hands.
+    program(
+        venv / "bin" / "maturin",
+        f"[ -e {calls} ] || {{ sleep 0.1; touch {source}; sleep 0.1; }}\necho >> {calls}",
+    )
+    source.touch()
+    for stamp in (".tools", ".python"):
+        (venv / stamp).touch()
+    line = ["make", "-C", str(ROOT), f"VENV={venv}", f"RUST_SOURCES={source}", f"{venv}/{target}"]
+    for builds in (1, 2, 2):
+        subprocess.run(line, capture_output=True, check=True)
+        assert len(calls.read_text().splitlines()) == builds
