@@ -6,10 +6,11 @@ tables: a trigger or a view that somebody has added would run on our behalf.
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -26,6 +27,15 @@ _OPENING_TIMEOUT_S = 2.0
 _CHECKED_BYTES = 2**30
 
 _ID = "[0-9a-f]" * 16
+
+_MOUNTS = Path("/proc/self/mountinfo")
+#: File systems of several machines; so may be those of processes, which are called `fuse.NAME`.
+_SHARED = frozenset(
+    ["9p", "acfs", "afs", "beegfs", "ceph", "cifs", "gfs", "gfs2", "glusterfs", "gpfs", "lustre",
+     "nfs", "nfs4", "ocfs2", "orangefs", "panfs", "pvfs2", "smb3", "smbfs", "virtiofs", "wekafs"]
+)  # fmt: skip
+#: What a journal ends with that names another file, which SQLite would delete.
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
 
 class StoreError(UsageError):
@@ -92,7 +102,7 @@ def connect(path: Path, mode: Literal["r", "a"]) -> sqlite3.Connection:
         timeout = BUSY_TIMEOUT_S if there else _OPENING_TIMEOUT_S
         db = _open(path, "rwc" if mode == "a" else "ro", timeout)
         if mode == "a":
-            _upgrade(db)
+            _upgrade(db, path)
             db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
         elif version < VERSION:
             db = _upgraded_copy(db)
@@ -151,11 +161,14 @@ def _open(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
 
 
 def _checked(path: Path, whole: bool) -> int:
-    """Return the schema version of an existing file without touching it, 0 of an empty one.
+    """Return the schema version of an existing file, 0 of an empty one.
+
+    Nothing of it is changed but what a killed process has half written.
 
     Raises `StoreError` if it is not ours, of a newer version, damaged or locked, if it holds more
     than our tables, or names with which something outside of a folder could be written.
     """
+    _roll_back(path)
     try:
         with closing(_open(path, "ro", _OPENING_TIMEOUT_S)) as db:
             # One state of the file: between two looks another process may have made its tables.
@@ -240,26 +253,68 @@ def _check_names(path: Path, db: sqlite3.Connection) -> None:
             raise StoreError(str(path), message) from None
 
 
-def _upgrade(db: sqlite3.Connection) -> None:
+def _upgrade(db: sqlite3.Connection, path: Path) -> None:
     """Prepare an open file for writing, and bring it to this version."""
-    _write_ahead(db)
-    # With a write-ahead log this survives a killed process; a power cut may cost the last runs.
-    db.execute("PRAGMA synchronous = NORMAL")
+    _begin_journal(db, path, _OPENING_TIMEOUT_S)
     _migrate(db)
 
 
-def _write_ahead(db: sqlite3.Connection) -> None:
-    """Where others make the same new file at this moment, SQLite does not wait for them itself."""
-    end = time.monotonic() + _OPENING_TIMEOUT_S
+def _is_shared(path: Path) -> bool:
+    """Whether other machines may have this file open, too; False where nobody says it."""
+    with suppress(OSError):
+        place = str(path.resolve())
+        longest, kind = 0, ""
+        for line in os.fsdecode(_MOUNTS.read_bytes()).splitlines():
+            about, _, what = line.partition(" - ")
+            at = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), about.split()[4])
+            # Of two at one place the later one is seen.
+            if f"{place}/".startswith(f"{at.rstrip('/')}/") and len(at) >= longest:
+                longest, kind = len(at), what.split()[0]
+        return kind in _SHARED or kind.startswith("fuse.")
+    return False
+
+
+def _begin_journal(db: sqlite3.Connection, path: Path, patience: float) -> None:
+    """Choose the journal of a file that is open for writing.
+
+    Where others make the same new file at this moment, SQLite does not wait for them itself.
+    """
+    # A write-ahead log lets readers read while somebody writes. Its index is memory that processes
+    # share and machines do not: two of them would write to the same pages. For the older journal
+    # locks of files are enough.
+    #
+    # A log survives a killed process, and a power cut may cost the last runs. A journal that was
+    # not written yet when the power went would cost the file.
+    mode, synchronous = ("DELETE", "FULL") if _is_shared(path) else ("WAL", "NORMAL")
+    end = time.monotonic() + patience
     while True:
         try:
-            db.execute("PRAGMA journal_mode = WAL")
+            db.execute(f"PRAGMA journal_mode = {mode}")
         except sqlite3.OperationalError:
             if time.monotonic() > end:
                 raise
             time.sleep(0.01)
         else:
-            return
+            break
+    db.execute(f"PRAGMA synchronous = {synchronous}")
+
+
+def _roll_back(path: Path) -> None:
+    """Undo what a process had half written that was killed; who only reads is not able to.
+
+    Of a file that is not ours nothing is changed, nor with a journal that is not.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    with suppress(OSError, sqlite3.Error):
+        with journal.open("rb") as file:
+            file.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
+            if file.read() == _NAMES_ANOTHER:
+                return
+        with path.open("rb") as file:
+            if file.read(72)[68:] != APPLICATION_ID.to_bytes(4, "big"):
+                return
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as db:
+            db.execute("SELECT 1 FROM sqlite_schema").fetchone()
 
 
 def _upgraded_copy(db: sqlite3.Connection) -> sqlite3.Connection:
