@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+from unittest.mock import Mock
 
 import pytest
 
@@ -17,6 +18,7 @@ pytest.importorskip("distributed")
 
 import distributed
 from distributed.comm import CommClosedError
+from distributed.scheduler import KilledWorker
 
 from campaign.clusters import Processes, in_the_middle, point, points, processes
 from ccperf import _native, campaign
@@ -128,6 +130,57 @@ def test_a_connection_that_breaks_ends_every_run_with_the_same_words(when: str) 
         assert isinstance(error, RunError)
         assert "dask://127.0.0.1:9 went away; what was finished is stored" in str(error)
         assert isinstance(error.__cause__, CommClosedError)
+
+
+class Deadly:
+    """A cluster whose workers all die of one job; tasks end once all jobs are there."""
+
+    where = "dask://127.0.0.1:9"
+    software = None
+    status = "running"
+    cores = 1
+
+    def __init__(self, of: str) -> None:
+        self.of = of
+        self.client = self
+        self.are_there = threading.Event()
+        self.handed_out: list[list[str]] = []
+
+    def submit(self, _perform: object, jobs: list[Job], *_: object, **__: object) -> DeadlyTask:
+        self.handed_out.append([job.id for job in jobs])
+        return DeadlyTask(self, self.handed_out[-1])
+
+
+class DeadlyTask:
+    """What becomes of some jobs."""
+
+    def __init__(self, cluster: Deadly, ids: list[str]) -> None:
+        self.key = " ".join(ids)
+        self._cluster = cluster
+        self._ids = ids
+
+    def add_done_callback(self, done: Callable[[DeadlyTask], None]) -> None:
+        def end() -> None:
+            self._cluster.are_there.wait(10)
+            done(self)
+
+        threading.Thread(target=end).start()
+
+    def result(self) -> tuple[float, list[str]]:
+        if self._cluster.of in self._ids:
+            raise KilledWorker(self.key, Mock(address="tcp://10.0.0.1:1"), 3)
+        return 1e-3 * len(self._ids), self._ids
+
+
+def test_a_run_that_kills_its_workers_takes_no_other_with_it() -> None:
+    cluster: Any = Deadly("20")
+    executor = DaskExecutor(cluster)
+    futures = [executor.submit(Job(str(i), "{}", NATIVE.name)) for i in range(40)]
+    cluster.are_there.set()
+    (failed,) = [f for f in futures if f.exception(timeout=10)]
+    assert futures.index(failed) == 20
+    assert "each of 4 workers died that made it: killed, or out of" in str(failed.exception())
+    assert len(next(ids for ids in cluster.handed_out if "20" in ids)) > 1
 
 
 def test_another_version_is_refused_before_the_first_run(

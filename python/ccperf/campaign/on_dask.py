@@ -259,6 +259,15 @@ def _said(error: BaseException) -> str:
     return text or type(error).__name__
 
 
+def _killed(error: Any) -> RunError:
+    """What Dask says of a task whose workers all died."""
+    times = error.allowed_failures + 1
+    return RunError(
+        f"each of {counted(times, 'worker')} died that made it: killed, or out of memory; its log "
+        "may say why, and the same command tries again (docs/cluster.md#preempted-jobs)"
+    )
+
+
 class DaskExecutor:
     """Makes runs on a cluster, in tasks of several where they are short."""
 
@@ -270,6 +279,8 @@ class DaskExecutor:
         self._progress = progress
         self._lock = threading.Lock()
         self._waiting: deque[tuple[Job, Future[PackedRun]]] = deque()
+        #: Those that no worker survived together: one of them may be the reason.
+        self._suspects: deque[tuple[Job, Future[PackedRun]]] = deque()
         self._tasks: dict[str, tuple[Task, list[tuple[Job, Future[PackedRun]]]]] = {}
         self._stopped = False
         #: Runs that came back, and the seconds that they took on a worker.
@@ -288,8 +299,12 @@ class DaskExecutor:
         """Give workers what they can have."""
         try:
             with self._lock:
-                while self._waiting and not self._stopped and self._has_room():
-                    batch = list(islice(self._waiting, self._jobs_a_task()))
+                while not self._stopped:
+                    queue = self._suspects or self._waiting
+                    if not queue or not self._has_room():
+                        break
+                    count = self._jobs_a_task() if queue is self._waiting else 1
+                    batch = list(islice(queue, count))
                     jobs = [job for job, _ in batch]
                     task = self._cluster.client.submit(
                         _perform, jobs, self._cluster.software, pure=False
@@ -297,7 +312,7 @@ class DaskExecutor:
                     task.add_done_callback(self._collect)
                     # Not before: runs that wait are given an error when the connection is lost.
                     for _ in batch:
-                        self._waiting.popleft()
+                        queue.popleft()
                     self._tasks[task.key] = (task, batch)
         except Exception as error:  # a lost connection shows as one of many kinds
             self._abandon(self._gone(error))
@@ -338,6 +353,12 @@ class DaskExecutor:
         elif self._is_of_the_connection(error):
             error = self._gone(error)
             self._abandon(error)
+        elif type(error).__name__ == "KilledWorker":
+            if len(batch) > 1:
+                with self._lock:
+                    self._suspects += batch
+                return
+            error = _killed(error)
         elif not isinstance(error, RunError):
             error = RunError(f"{type(error).__name__}: {error}")
         for _, future in batch:
@@ -359,7 +380,9 @@ class DaskExecutor:
     def _abandon(self, error: BaseException) -> None:
         """Nobody is left to make the runs that wait."""
         with self._lock:
-            waiting, self._waiting = self._waiting, deque()
+            waiting = [*self._suspects, *self._waiting]
+            self._suspects.clear()
+            self._waiting.clear()
         for _, future in waiting:
             future.set_exception(error)
 
