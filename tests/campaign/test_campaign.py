@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -10,12 +11,13 @@ import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
 
 from ccperf import campaign
-from ccperf.campaign import Point
+from ccperf.campaign import Point, progress
 from ccperf.runs import backends
 from ccperf.runs.recording import Recording
 from ccperf.store import Store
@@ -61,6 +63,27 @@ def test_of_points_that_are_made_when_asked_for_few_are_held(path: Path) -> None
         report = campaign.run(one_by_one(), store, ScriptedBackend(), jobs=1, count=40)
     assert len(report.made) == 40
     assert most < 12
+
+
+def test_a_log_is_told_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said nothing for the hours between planning and the end."""
+    monkeypatch.setattr(progress, "_LINES_S", 0.05)
+    said: SimpleQueue[str] = SimpleQueue()
+    (point,) = points(range(1))
+    with campaign.Lines(said.put, "TcpCubic") as lines:
+        lines.begin(1240, 0)
+        lines.skip(point)
+        for error in (None, None, ValueError()):
+            lines.finish(point, error)
+        while " 3 of " not in (line := said.get(timeout=10)):
+            pass
+    assert re.fullmatch(
+        r"TcpCubic: 3 of 1,239 runs after 1 s, 1 stored before, 1 failed, about \d+ s left", line
+    )
+    while not said.empty():
+        said.get()
+    time.sleep(0.1)
+    assert said.empty()
 
 
 def test_another_version_of_the_backend_runs_anew(path: Path) -> None:

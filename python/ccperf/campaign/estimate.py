@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf import _native
-from ccperf.base.wording import counted
+from ccperf.base.wording import counted, duration
 from ccperf.runs import backends
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Estimate:
 
     def text(self, cores: int) -> str:
         """``186 runs: about 12 s on 2 cores, 15 MB``."""
-        time = _shown(self.seconds / min(cores, max(1, self.runs)))
+        time = duration(self.seconds / min(cores, max(1, self.runs)))
         on = counted(cores, "core")
         return (
             f"{counted(self.runs, 'run')}: about {time} on {on}, {self.bytes / 1e6:.1f} MB, at most"
@@ -121,9 +121,3 @@ def _bytes(scenario: Scenario) -> float:
     # A word that is not "all" is "none".
     columns = sum(n for n, of in ((flows, sampled.flows), (links, sampled.links)) if of != "none")
     return _RUN_BYTES + _SAMPLE_BYTES * samples * columns
-
-
-def _shown(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s" if seconds >= 1 else "1 s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Protocol
 
-from ccperf.base.wording import counted
+from ccperf.base.wording import counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ccperf.campaign.points import Point
+
+#: How long a line is the last one at least.
+_LINES_S = 60.0
 
 
 class Progress(Protocol):
@@ -69,17 +73,62 @@ class Silent:
 
 
 class Lines(Silent):
-    """What somebody who reads the output later wants to know: why it waits."""
+    """What somebody who reads the output later wants to know: how far it is, and why it waits.
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        """Say it with `say`, once."""
+    There is a line a minute at first, and then one whenever a tenth more of the time has gone by: a
+    day has some sixty. Where nothing ends for long, the lines say that.
+    """
+
+    def __init__(self, say: Callable[[str], None], title: str = "") -> None:
+        """Say it with `say`, from a thread that waits."""
         self._say = say
+        self._title = f"{title}: " if title else ""
         self._has_said = False
+        self._runs = self._stored = self._ended = self._failed = 0
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _tell(self) -> None:
+        started = time.monotonic()
+        while not self._is_over.wait(max(_LINES_S, (time.monotonic() - started) / 10)):
+            self._say(f"{self._title}{self._so_far(time.monotonic() - started)}")
+
+    def _so_far(self, seconds: float) -> str:
+        with self._lock:
+            runs, stored, ended, failed = self._runs, self._stored, self._ended, self._failed
+        parts = [f"{ended:,} of {counted(max(runs, ended), 'run')} after {duration(seconds)}"]
+        parts += [f"{stored:,} stored before"] if stored else []
+        parts += [f"{failed:,} failed"] if failed else []
+        if 0 < ended < runs:
+            parts.append(f"about {duration(seconds / ended * (runs - ended))} left")
+        return ", ".join(parts)
+
+    def begin(self, runs: int, stored: int) -> None:
+        with self._lock:
+            self._runs, self._stored = runs, stored
+
+    def skip(self, point: Point) -> None:  # noqa: ARG002
+        with self._lock:
+            self._runs, self._stored = self._runs - 1, self._stored + 1
 
     def wait(self, runs: int) -> None:
         if not self._has_said:
             self._say(f"waiting for {_theirs(runs)}")
         self._has_said = True
+
+    def finish(self, point: Point, error: BaseException | None) -> None:  # noqa: ARG002
+        with self._lock:
+            self._ended += 1
+            self._failed += error is not None
 
 
 class InNotebook(Silent):

@@ -228,7 +228,7 @@ def run_campaign(
         store,
         backend,
         jobs=running.job_count(),
-        progress=campaign.bar_if_seen(title, campaign.Lines(note)),
+        progress=campaign.bar_if_seen(title, campaign.Lines(note, title)),
         executor=made_by.executor if made_by else None,
         processes=made_by.processes if made_by else None,
         count=count,
