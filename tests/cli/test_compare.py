@@ -316,8 +316,8 @@ def test_points_whose_settings_differ_are_not_pooled_without_a_word(mixed: Compa
         (["--jitter", "10ms"], "jitter (none, 10ms)", "jitter=none"),
         (
             ["--jitter", "10ms", "--stop-time", "1s"],
-            "stop_time (2s, 1s), jitter (none, 10ms)",
-            "stop_time=2s",
+            "stop_time (1s, 2s), jitter (10ms, none)",
+            "stop_time=1s",
         ),
     ],
 )

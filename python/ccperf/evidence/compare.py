@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ccperf.algorithms.registry import usual_first
 from ccperf.evidence.cells import NOT_GIVEN, SETTINGS
 from ccperf.evidence.paired import LEAST, difference
 from ccperf.evidence.rows import Row, corrected, document
+from ccperf.evidence.values import point_key
 from ccperf.runs.metrics import named
 
 if TYPE_CHECKING:
@@ -248,11 +250,18 @@ def _lacked_seeds(cell: Cell, other: Cell) -> tuple[int, ...]:
 
 
 def _by_key(cells: Iterable[Cell], over: Over) -> dict[Hashable, list[Cell]]:
-    """Return cells by what must be the same on both sides, the newest last."""
+    """Return cells by what must be the same on both sides, the newest last.
+
+    Points are in an order that does not depend on which run ended first.
+    """
     keyed: dict[Hashable, list[Cell]] = {}
     for cell in cells:
         keyed.setdefault(_key(cell, over), []).append(cell)
-    return keyed
+    ordered = sorted(
+        keyed.items(),
+        key=lambda each: (point_key(each[1][-1].point), usual_first(each[1][-1].algorithm)),
+    )
+    return dict(ordered)
 
 
 def _key(cell: Cell, over: Over) -> Hashable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ccperf import _native
@@ -12,6 +13,8 @@ from ccperf.experiments.catalogue import NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from ccperf.evidence.cells import Point
 
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 #: What has a size: how it is read, the unit that it is shown in, and that unit.
@@ -68,6 +71,27 @@ def grid_of(parameter: str, experiments: Iterable[str]) -> list[str]:
             if each.name == parameter:
                 found.update(dict.fromkeys(map(str, each.grid)))
     return list(found)
+
+
+def point_key(point: Point) -> tuple[object, ...]:
+    """Return what a point is sorted by: experiments are in the order of the catalogue, values of
+    parameters in that of :func:`order_key`."""
+    grid = _grids(point.experiment)
+    return (
+        (_EXPERIMENTS.get(point.experiment, len(_EXPERIMENTS)), point.experiment),
+        [(name, order_key(value, grid.get(name, []))) for name, value in point.parameters],
+        point.settings,
+    )
+
+
+#: Where each experiment of the catalogue stands in it.
+_EXPERIMENTS = {name: place for place, name in enumerate(NAMED)}
+
+
+@cache
+def _grids(experiment: str) -> dict[str, list[str]]:
+    of = NAMED[experiment].parameters if experiment in NAMED else ()
+    return {each.name: [str(value) for value in each.grid] for each in of}
 
 
 def order_key(value: str, grid: Sequence[str]) -> tuple[object, ...]:
