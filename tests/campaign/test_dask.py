@@ -214,6 +214,12 @@ HOSTS += ["dask://user@a:1", "dask://a/b:1", "dask://[::1:8786", "dask://[a]:1",
 HOSTS += ["tls://a:0", "tls://a:65536", "tls://a:\u0661", "slurm", "tcp://here:8786", "tls:/a:1"]
 
 
+def test_a_cluster_has_as_many_workers_as_it_has() -> None:
+    """It used them all without a word."""
+    with pytest.raises(UsageError, match="--jobs: is for workers that are started here; dask://"):
+        Cluster("dask://127.0.0.1:1", NATIVE, workers=1)
+
+
 @pytest.mark.parametrize("where", HOSTS)
 def test_where_is_checked(where: str) -> None:
     with pytest.raises(UsageError, match="is not dask, dask://HOST:PORT or tls://HOST:PORT"):

@@ -114,6 +114,9 @@ class Cluster:
         address = _address(where)
         if address is None:
             self._local = _started(workers or cores())
+        elif workers:
+            message = f"is for workers that are started here; {where} has its own: leave it out"
+            raise UsageError("--jobs", message)
         try:
             self.client: Client = distributed.Client(
                 address or self._local,
