@@ -88,7 +88,7 @@ def test_of_many_flows_no_more_scenarios_are_kept_than_fit(
     assert invoke(grid) == 0
     assert capsys.readouterr() == usual
     plan = Plan("aqm", ["TcpCubic"], {"k": [1, 2, 3], "qdisc": ["CoDelQueueDisc"]})
-    (repeats,) = planned({"cubic": [plan]}).values()
+    (repeats,) = planned({"cubic": [plan]}, "native").values()
     assert [each.first is None for each in repeats] == [False, False, True]
 
 

@@ -43,7 +43,7 @@ _PARAMETERS = "parameters"
 #: an experiment take besides its parameters.
 _TAKEN = frozenset(
     "run experiment cca seed backend scope subject metric unit value aut db dry_run full help"
-    " jitter jobs json ns3 ns3_source on packets profile progress recovery sandbox stop_time"
+    " jitter jobs json ns3 ns3_source on packets profile progress recovery sandbox stop_time sysctl"
     " threads trust what_if".split()
 )
 #: What reads and writes a value with a unit.
