@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -90,11 +91,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     them.
     """
     if config.getoption("quick"):
-        _keep(config, items, [item for item in items if _is_quick(item)])
+        _leave_out(config, items, [item for item in items if not _is_quick(item)])
     sweeps = [item for item in items if item.get_closest_marker("sweep")]
-    step = int(os.environ.get(_SWEEPS, "1"))
-    drawn = set(sweeps[int(os.environ.get("CCPERF_TEST_SEED", "0")) % step :: step])
-    _keep(config, items, [item for item in items if item in drawn or item not in set(sweeps)])
+    step, seed = int(os.environ.get(_SWEEPS, "1")), int(os.environ.get("CCPERF_TEST_SEED", "0"))
+    _leave_out(config, items, [item for i, item in enumerate(sweeps) if (i - seed) % step])
     if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
         for item in items:
             waits = KERNEL_S if _waits_for_kernel(item) else 0
@@ -110,11 +110,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=place)
 
 
-def _keep(config: pytest.Config, items: list[pytest.Item], chosen: list[pytest.Item]) -> None:
-    left_out = {*items} - {*chosen}
-    if left_out:
-        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-        items[:] = chosen
+def _leave_out(
+    config: pytest.Config, items: list[pytest.Item], some: Sequence[pytest.Item]
+) -> None:
+    if left_out := {*some}:
+        config.hook.pytest_deselected(items=some)
+        items[:] = [item for item in items if item not in left_out]
 
 
 def _waits_for_kernel(item: pytest.Item) -> bool:

@@ -67,8 +67,13 @@ def run(
         asked.single(chosen.kind, names if names[1:] else names[0])
     for name, setting in (("recovery", recovery), ("profile", profile)):
         asked.text(name, setting)
-    own = {"recovery": recovery, "stop_time": stop_time, "jitter": jitter, "profile": profile}
-    own["sysctl"] = asked.sysctl(sysctl, backend)
+    own = {
+        "recovery": recovery,
+        "stop_time": stop_time,
+        "jitter": jitter,
+        "profile": profile,
+        "sysctl": asked.sysctl(sysctl, backend),
+    }
     settings = {name: value for name, value in own.items() if value is not None}
     number = None if seed is None else asked.seed(asked.single("seed", seed))
     length = {} if stop_time is None else {"stop_time": stop_time}

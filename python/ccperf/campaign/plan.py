@@ -190,11 +190,7 @@ def _plan(data: Mapping[str, Any]) -> Plan:
             for name, value in parameters.items()
         },
         seeds=_seeds(data["seed"]) if "seed" in data else None,
-        recovery=_text("recovery", data["recovery"]) if "recovery" in data else None,
-        stop_time=_text("stop_time", data["stop_time"]) if "stop_time" in data else None,
-        jitter=_text("jitter", data["jitter"]) if "jitter" in data else None,
-        profile=_text("profile", data["profile"]) if "profile" in data else None,
-        sysctl=_text("sysctl", data["sysctl"]) if "sysctl" in data else None,
+        **{name: _text(name, data[name]) for name in SETTINGS if name in data},
     )
     try:
         for cc in plan.tested():  # every value is checked before anything runs

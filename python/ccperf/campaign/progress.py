@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ccperf.campaign.points import Point
 
-#: How long a line is the last one at least.
+#: Seconds between two lines at least.
 _LINES_S = 60.0
 
 

@@ -16,7 +16,7 @@ from ccperf.base import expression
 from ccperf.evidence.summary import Summary, summarise
 from ccperf.evidence.versions import algorithm, digests, versioned
 from ccperf.experiments.catalogue import NAMED
-from ccperf.experiments.catalogue.experiment import JITTER, PROFILE, SYSCTL, jitters
+from ccperf.experiments.catalogue.experiment import JITTER, LABELLED, jitters
 from ccperf.scenario.canonical import canonical_json
 from ccperf.scenario.chance import draws, surely_draws
 from ccperf.scenario.differences import told_apart
@@ -41,7 +41,7 @@ _OF_DRAWN_STARTS = {"start", "stop", "receiver_stop"}
 _OF_DRAWN_FLOWS = {"source", "destination", "source_port", "destination_port", "dscp", "pias"}
 #: What runs may have among their labels though no experiment declares it, and what stands for it in
 #: runs without.
-SETTINGS = (JITTER, PROFILE, SYSCTL)
+SETTINGS = LABELLED
 NOT_GIVEN = "none"
 #: The backend whose version is that of the engine.
 _OWN = "native"

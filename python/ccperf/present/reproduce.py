@@ -10,7 +10,7 @@ from ccperf.algorithms.user_code.names import as_stored, label
 from ccperf.base import expression
 from ccperf.errors import CcperfError
 from ccperf.experiments.catalogue import NAMED, Experiment, PublishedExperiment
-from ccperf.experiments.catalogue.experiment import JITTER, PROFILE, SYSCTL
+from ccperf.experiments.catalogue.experiment import LABELLED
 
 if TYPE_CHECKING:
     from ccperf.runs.result import Result
@@ -61,10 +61,7 @@ def commands(result: Result) -> tuple[str | None, str | None]:
     backend = result.provenance.backend
     with as_stored():
         command = experiment.reproduce(cc, backend, **given)
-        if (
-            not isinstance(experiment, PublishedExperiment)
-            or {JITTER, PROFILE, SYSCTL} & given.keys()
-        ):
+        if not isinstance(experiment, PublishedExperiment) or given.keys() & {*LABELLED}:
             return command, None
         if any(expression.cut(str(word))[1] for word in (cc, *given.values())):
             return command, None  # a published line has no word for parameters

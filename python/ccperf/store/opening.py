@@ -255,7 +255,7 @@ def _check_names(path: Path, db: sqlite3.Connection) -> None:
 
 def _upgrade(db: sqlite3.Connection, path: Path) -> None:
     """Prepare an open file for writing, and bring it to this version."""
-    _begin_journal(db, path, _OPENING_TIMEOUT_S)
+    _begin_journal(db, path)
     _migrate(db)
 
 
@@ -274,7 +274,7 @@ def _is_shared(path: Path) -> bool:
     return False
 
 
-def _begin_journal(db: sqlite3.Connection, path: Path, patience: float) -> None:
+def _begin_journal(db: sqlite3.Connection, path: Path) -> None:
     """Choose the journal of a file that is open for writing.
 
     Where others make the same new file at this moment, SQLite does not wait for them itself.
@@ -286,7 +286,7 @@ def _begin_journal(db: sqlite3.Connection, path: Path, patience: float) -> None:
     # A log survives a killed process, and a power cut may cost the last runs. A journal that was
     # not written yet when the power went would cost the file.
     mode, synchronous = ("DELETE", "FULL") if _is_shared(path) else ("WAL", "NORMAL")
-    end = time.monotonic() + patience
+    end = time.monotonic() + _OPENING_TIMEOUT_S
     while True:
         try:
             db.execute(f"PRAGMA journal_mode = {mode}")

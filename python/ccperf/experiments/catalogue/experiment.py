@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue.printed import PrintedValues
     from ccperf.scenario import Scenario
 
-#: What jitter, the profile of its TCP and the sysctls of its hosts are called among the labels of a
-#: point.
+#: What jitter, the profile of its TCP and the sysctls of its hosts are called.
 JITTER = "jitter"
 PROFILE = "profile"
 SYSCTL = "sysctl"
+#: The settings that are among the labels of a point where they are given.
+LABELLED = (JITTER, PROFILE, SYSCTL)
 RECOVERY = "PrrRfc6937"
 SEED = 42
 STOP_TIME = "15s"
@@ -61,17 +62,17 @@ class Setup:
     def labels(self) -> dict[str, str]:
         """What the point is called in databases and published command lines."""
         tested = {roles.LABELS[roles.UNDER_TEST]: self.cc} if self.cc else {}
-        point = {**tested, **self.parameters}
-        if self.jitter is not None:
-            point[JITTER] = self.jitter
-        if self.profile is not None:
-            point[PROFILE] = self.profile
-        if self.sysctl is not None:
-            point[SYSCTL] = self.sysctl
+        point = {**tested, **self.parameters, **self.labelled}
         return {
             name: value.name if isinstance(value, File) else str(value)
             for name, value in point.items()
         }
+
+    @property
+    def labelled(self) -> dict[str, str]:
+        """The settings among its labels."""
+        given = {name: getattr(self, name) for name in LABELLED}
+        return {name: value for name, value in given.items() if value is not None}
 
     def __str__(self) -> str:
         """``aut=TcpNewReno k=5``."""
@@ -378,12 +379,7 @@ class Experiment(ABC):
             options["recovery"] = setup.recovery
         if setup.stop_time != _length(self.stop_time):
             options["stop-time"] = setup.stop_time
-        if setup.jitter is not None:
-            options["jitter"] = setup.jitter
-        if setup.profile is not None:
-            options["profile"] = setup.profile
-        if setup.sysctl is not None:
-            options["sysctl"] = setup.sysctl
+        options |= setup.labelled
         if backend != backends.DEFAULT:
             options["backend"] = backend
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
