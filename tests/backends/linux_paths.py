@@ -14,6 +14,7 @@ PATHS = {
     "long": ("16Mbps", "50ms", "100p"),
     "wide": ("100Mbps", "10ms", "1000000B"),
     "deep": ("16Mbps", "20ms", "60p"),
+    "near": ("100Mbps", "1.5ms", "100p"),
 }
 SIZES = {"SegmentSize": 1448, "SndBufSize": 16_000_000, "RcvBufSize": 16_000_000}
 OF_LINUX = {"Profile": "linux", "MinRto": "200ms", "ConnTimeout": "1s"}
