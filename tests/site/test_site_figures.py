@@ -216,6 +216,15 @@ def test_drops_are_ticks_where_they_happened(page: Browser, runs: list[Result]) 
     assert page.evaluate("document.querySelectorAll('#figure-queue .stroke').length") == 1
 
 
+def test_the_optimum_has_shares_where_there_are_several_flows(page: Browser) -> None:
+    said = page.evaluate(
+        """[1, 2].map((all) => ccperf.figuresOf([{ ...[...ccperf.page.runs.values()][0], all }])
+             .flatMap(({ roles }) => roles.map(([, label]) => label)))"""
+    )
+    assert {"optimum"} == set(said[0])
+    assert {"optimum, equal shares"} == set(said[1])
+
+
 def test_another_seed_or_all_of_them_are_shown(page: Browser, runs: list[Result]) -> None:
     choose = "(v) => { const s = document.querySelector('#runs select'); s.value = v; "
     choose += "s.dispatchEvent(new Event('change')); }"

@@ -59,6 +59,8 @@ globalThis.ccperf ??= {};
     return `${runs.length > 1 ? `${run.name}: ` : ""}${parts.join("; ")} (all: ccperf plot ${run.id} --figure ${figure}).`;
   });
 
+  const optimum = (runs) => (runs.every(({ all }) => all === 1) ? "optimum" : "optimum, equal shares");
+
   const timeline = (layout, runs) => {
     const quantities = ccperf.layout.quantities;
     const { of } = quantities[layout.strips[0].quantity];
@@ -110,7 +112,7 @@ globalThis.ccperf ??= {};
       })));
       panels.push({ x, y: ccperf.layout.states, series, lines: [] });
     }
-    const labels = { optimum: "optimum, equal shares", mean: "mean of the flows" };
+    const labels = { optimum: optimum(runs), mean: "mean of the flows" };
     const names = layout.strips.flatMap(({ quantity, dashed, ticks }) => [quantity, ...dashed, ...ticks]);
     const caption = [layout.caption, ...(of === "flow" ? lacking(runs, layout.name, names) : [])].join(" ");
     return {
@@ -138,7 +140,7 @@ globalThis.ccperf ??= {};
     const roles = [];
     if (best.every(([rate, rtt]) => rate === best[0][0] && rtt === best[0][1])) {
       series.push({ x: [best[0][1]], y: [best[0][0]], shape: "points", role: "optimum", subject: 0 });
-      roles.push(["optimum", "optimum, equal shares"]);
+      roles.push(["optimum", optimum(runs)]);
     }
     return {
       name: "operating_point", title: "Mean operating point plane",
