@@ -12,7 +12,9 @@ from ccperf import site
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells, compare
 from ccperf.site.experiment_data import experiment_data
+from ccperf.site.fronts import overviews
 from ccperf.site.inventory import inventory
+from ccperf.site.loads import LoadOverview
 from ccperf.site.memory import Memory
 from ccperf.site.scores import CRITERIA, Scores
 
@@ -44,19 +46,64 @@ def test_the_front_page_says_which_runs_its_means_leave_out_and_what_they_pool(
         assert invoke([*line, *words, "--db", str(path)]) == 0
     found = cells.read([path])
     (plain,) = inventory(found[:2], [path.name]).groups
-    assert plain.remarks == []
+    assert plain.left_out == plain.pooled == ""
     # As another backend would have made it.
     point = replace(found[0], backend="ns3", engine="3.44+e73/0")
     (group,) = inventory([*found, point], [path.name]).groups
     native = found[0].engine[:8]
-    assert group.remarks == [
-        f"the runs of native {native} are compared, not 1 run of ns3 3.44+e73",
-        "its points are of runs with different settings: profile (none, linux)",
-    ]
+    assert (
+        group.left_out
+        == f"the values are of the runs of native {native}, not of 1 run of ns3 3.44+e73"
+    )
+    assert group.pooled == "its points are of runs with different settings: profile (none, linux)"
     site.build([path], tmp_path / "site")
     page = (tmp_path / "site" / "index.html").read_text()
-    assert f"Active queue management: {group.remarks[1]}." in page
-    assert "are compared, not" not in page
+    assert f"Active queue management: {group.pooled}." in page
+    assert "the values are of" not in page
+    assert "k = 1, profile = none" in page  # beneath the small figure
+    assert "--by profile" not in page
+
+
+def test_the_front_page_of_one_algorithm_says_how_to_compare_its_settings(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    line = ["run", "ecn", "--cc", "cubic", "--k", "1", "--ce_threshold", "1ms", "--stop-time", "1s"]
+    for words in ([], ["--profile", "linux"]):
+        assert invoke([*line, *words, "--db", str(path)]) == 0
+    site.build([path], tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert (
+        "its points are of runs with different settings: profile (none, linux). "
+        "<code>ccperf compare TcpCubic --by profile</code> compares them." in page
+    )
+    assert invoke(["compare", "TcpCubic", "--by", "profile", "--db", str(path)]) == 0
+
+
+def test_a_row_of_the_front_page_over_loads_is_of_one_setting(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    line = "run leaf_spine --qdisc RED,CoDel --workload web_search --load 0.3 --window 500"
+    line += " --leaves 2 --spines 2 --servers 2"
+    for words in ([], ["--profile", "linux"]):
+        assert invoke([*line.split(), *words, "--db", str(path)]) == 0
+    found = cells.read([path])
+    mean = {
+        (dict(cell.point.parameters).get("profile", "none"), cell.algorithm): summary.mean
+        for cell in found
+        if (summary := cell.summary("mean_fct_l4"))
+    }
+    made = inventory(found, [path.name])
+    (front,) = overviews(made, Scores(made))
+    assert isinstance(front, LoadOverview)
+    names = front.algorithms
+    lines = front.lines(front.criteria[0])
+    assert [line.title.partition(", ")[2] for line in lines] == [
+        "profile = none",
+        "profile = linux",
+    ]
+    for line, profile in zip(lines, ("none", "linux"), strict=True):
+        shown = front.cells(names[0], line, line.values[0], names)
+        assert [cell.summary and cell.summary.mean for cell in shown] == [
+            mean[profile, name] for name in names
+        ]
 
 
 def test_pages_compare_who_sends_as_the_command_does(tmp_path: Path) -> None:

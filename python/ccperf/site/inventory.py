@@ -260,31 +260,53 @@ class Group:
         return [page for page in self.pages if (page.cell.backend, page.cell.engine) == self.maker]
 
     @cached_property
-    def remarks(self) -> list[str]:
-        """Which runs are not in its means, and what settings these pool, as `compare` says."""
+    def left_out(self) -> str:
+        """Which runs are not among those that are compared; "" if none is."""
         others: Counter[str] = Counter()
         for page in self.pages:
             if (page.cell.backend, page.cell.engine) != self.maker:
                 others[f"{page.cell.backend} {page.cell.engine[:8]}"] += len(page.runs)
+        if not others:
+            return ""
         backend, engine = self.maker
         left = " and ".join(f"{counted(n, 'run')} of {made}" for made, n in sorted(others.items()))
-        found = [f"the runs of {backend} {engine[:8]} are compared, not {left}"] if left else []
+        return f"the values are of the runs of {backend} {engine[:8]}, not of {left}"
+
+    @cached_property
+    def several(self) -> dict[str, list[str]]:
+        """The settings that differ among what is compared, with their values in order."""
         settings = {
-            name: [
-                value
-                for page in self.compared
-                if (value := self.setting(page, name) or (NOT_GIVEN if name in SETTINGS else ""))
-            ]
-            for name in self.settings
+            name: [self.said(page, name) for page in self.compared] for name in self.settings
         }
-        several = (
-            f"{name} ({', '.join(in_order(name, values, [self.name]))})"
+        return {
+            name: in_order(name, filter(None, values), [self.name])
             for name, values in settings.items()
-            if len({*values}) > 1
-        )
-        if said := ", ".join(several):
-            found.append(f"its points are of runs with different settings: {said}")
-        return found
+            if len({*values} - {""}) > 1
+        }
+
+    @property
+    def by(self) -> str:
+        """The first of these that `compare --by` takes; "" if there is none."""
+        return next((name for name in self.several if name in SETTINGS), "")
+
+    def said(self, page: Page, name: str) -> str:
+        """Return the value of a setting as tables say it: a profile may be none."""
+        return self.setting(page, name) or (NOT_GIVEN if name in SETTINGS else "")
+
+    def among_several(self, page: Page) -> tuple[str, ...]:
+        """Return a page's values of the settings that differ."""
+        return tuple(self.said(page, name) for name in self.several)
+
+    def order(self, among_several: tuple[str, ...]) -> tuple[int, ...]:
+        """Return what such values are sorted by."""
+        pairs = zip(self.several.values(), among_several, strict=True)
+        return tuple(values.index(value) if value else -1 for values, value in pairs)
+
+    @cached_property
+    def pooled(self) -> str:
+        """What settings means over its points pool, as `compare` says; "" if none differs."""
+        said = ", ".join(f"{name} ({', '.join(values)})" for name, values in self.several.items())
+        return f"its points are of runs with different settings: {said}" if said else ""
 
     def label(self, page: Page, among: Sequence[Page]) -> str:
         """Return the algorithm of a page with the settings that differ among some."""

@@ -38,6 +38,8 @@ class Line:
     values: tuple[str, ...]
     #: The other parameters that have several values.
     where: Mapping[str, str]
+    #: The settings that differ among what is compared.
+    settings: Mapping[str, str]
     #: By value and algorithm.
     pages: Mapping[tuple[str, str], Page]
 
@@ -45,7 +47,8 @@ class Line:
     def title(self) -> str:
         """The experiment, and where on its grid."""
         where = (v if v[:1].isalpha() else f"{name} {v}" for name, v in self.where.items())
-        return ", ".join([self.group.title, *where])
+        settings = (f"{name} = {value}" for name, value in self.settings.items())
+        return ", ".join([self.group.title, *where, *settings])
 
 
 @dataclass(frozen=True)
@@ -157,15 +160,19 @@ def _lines(group: Group, criterion: Criterion) -> Iterator[Line]:
     """Yield the lines of an experiment, in the order of its points."""
     view, metric = first_view(group), criterion.metric_of(group)
     several = [name for name, values in view.axes.items() if len(values) > 1 and name != view.over]
-    found: dict[tuple[str, ...], dict[tuple[str, str], Page]] = {}
-    for page in view.pages:
+    found: dict[tuple[str, ...], dict[tuple[str, ...], dict[tuple[str, str], Page]]] = {}
+    for page in group.compared:
         if page.cell.values(metric):
             where = tuple(page.point.get(name, "") for name in several)
             at = (page.point.get(view.over, ""), page.algorithm)
-            found.setdefault(where, {}).setdefault(at, page)
-    for where, pages in found.items():
-        values = _ordered(view.axes.get(view.over, [""]), pages)
-        yield Line(group, metric, view.over, values, dict(zip(several, where, strict=True)), pages)
+            lines = found.setdefault(where, {})
+            lines.setdefault(group.among_several(page), {}).setdefault(at, page)
+    for where, lines in found.items():
+        at_line = dict(zip(several, where, strict=True))
+        for settings in sorted(lines, key=group.order):
+            values = _ordered(view.axes.get(view.over, [""]), lines[settings])
+            made = dict(zip(group.several, settings, strict=True))
+            yield Line(group, metric, view.over, values, at_line, made, lines[settings])
 
 
 def _ordered(values: Sequence[str], pages: Mapping[tuple[str, str], Page]) -> tuple[str, ...]:

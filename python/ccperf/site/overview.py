@@ -191,12 +191,17 @@ class Overview:
         names, view = _plane(group), first_view(group)
         if not names:
             return None
-        places: dict[str, tuple[float, float]] = {}
+        # With several settings of an algorithm: those that most algorithms have.
+        alike: dict[tuple[str, ...], dict[str, tuple[float, float]]] = {}
         for page in view.pages:
             at = {name: page.point.get(name) for name in view.axes}
             found = [page.cell.summary(name) for name in names]
             if at == view.at and found[0] and found[1]:
+                places = alike.setdefault(group.among_several(page), {})
                 places.setdefault(page.algorithm, (found[0].mean, found[1].mean))
+        in_order = sorted(alike, key=group.order)
+        settings = max(in_order, key=lambda one: len(alike[one]), default=())
+        places = alike.get(settings, {})
         shown = {look: name for name, look in self.looks.items() if name in places}
         if not shown:
             return None
@@ -209,8 +214,9 @@ class Overview:
             (x.with_unit(x.title), y.with_unit(y.title)),
             f"{x.title} and {y.title} of {told}",
         )
-        several = (name for name, values in view.axes.items() if len(values) > 1)
-        where = ", ".join(f"{name} = {view.at[name]}" for name in several)
+        said = {name: view.at[name] for name, values in view.axes.items() if len(values) > 1}
+        said |= dict(zip(group.several, settings, strict=True))
+        where = ", ".join(f"{name} = {value}" for name, value in said.items())
         return Multiple(group.title, self.href(group, names[1], view.at), Markup(drawing), where)
 
 
