@@ -350,7 +350,7 @@ def test_the_option_is_named_with_what_to_write(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("class Other: pass\n", "TypeError: mine.py has no class Mine"),
+        ("class Other: pass\n", "TypeError: mine.py has no class Mine; it has Other"),
         ("class Mine\n", "SyntaxError: "),
     ],
 )

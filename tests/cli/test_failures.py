@@ -47,7 +47,7 @@ def test_bench_goes_on_with_the_others_and_says_what_was_skipped(
     ("text", "says"),
     [
         ("def broken(:\n", "SyntaxError"),
-        ("class Other: pass\n", "bad.py has no class Bad"),
+        ("class Other: pass\n", "bad.py has no class Bad; it has Other"),
         ("import ccperf\nclass Bad(ccperf.QueueDisc): pass\n", "does not derive from"),
         ("raise OSError('no licence')\n", "OSError: no licence"),
         ("import os\nos._exit(0)\n", "its process ended with status 0"),

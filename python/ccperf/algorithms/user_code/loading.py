@@ -134,9 +134,13 @@ def is_of_kind(kind: str, name: str) -> bool:
 
 def _class(name: str) -> type:
     _, _, cls_name = names.split(name)
-    cls = getattr(_load(name), cls_name, None)
+    module = _load(name)
+    cls = getattr(module, cls_name, None)
     if not isinstance(cls, type):
-        raise TypeError(f"{names.files(name)[0].name} has no class {cls_name}")
+        own = (each for each in vars(module).values() if isinstance(each, type))
+        there = [each.__name__ for each in own if each.__module__ == module.__name__]
+        has = f"; it has {', '.join(there)}" if there else ""
+        raise TypeError(f"{names.files(name)[0].name} has no class {cls_name}{has}")
     return cls
 
 
