@@ -97,3 +97,25 @@ def test_before_many_runs_are_planned_their_number_is_said(
 ) -> None:
     assert run("--seed", "1..300", "--db", database, "-n") == 0
     assert capsys.readouterr().err.startswith("planning 300 runs\n")
+
+
+def test_what_many_points_have_alike_is_said_once(
+    database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "run leaf_spine --qdisc red,codel --workload web_search,data_mining --load 0.3"
+    line += " --leaves 2 --spines 2 --servers 2 --window 100 --arrivals 20ms"
+    compared = ["compare", "codel", "red"]
+    for command in (line.split(), ["runs"], [*compared, "--each"], compared):
+        assert invoke([*command, "--db", database]) == 0
+        out, err = capsys.readouterr()
+        assert "servers=2" not in out
+        (said,) = {one for one in err.splitlines() if one.startswith("all points of leaf_spine: ")}
+        assert "load=0.3 leaves=2 spines=2 servers=2" in said
+        if command != compared:
+            assert "workload=web_search" in out
+            assert "workload=data_mining" in out
+    # Of one point nothing is said twice.
+    assert invoke(["runs", "--db", database, "--at", "workload=web_search"]) == 0
+    out, err = capsys.readouterr()
+    assert "servers=2" in out
+    assert "all points" not in err

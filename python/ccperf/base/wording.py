@@ -1,6 +1,14 @@
-"""Numbers in sentences."""
+"""Numbers in sentences, and what many points say alike."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: So many parameters that all points have alike are said once, not with each.
+MANY_ALIKE = 4
 
 
 def counted(number: int, noun: str) -> str:
@@ -14,3 +22,21 @@ def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s" if seconds >= 1 else "1 s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def alike(points: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the parameters that several points have in common, if these are many."""
+    first, *others = [*points] or [{}]
+    if all(other == first for other in others):
+        return {}
+    found = {
+        name: value
+        for name, value in first.items()
+        if all(name in other and other[name] == value for other in others)
+    }
+    return found if len(found) >= MANY_ALIKE else {}
+
+
+def all_at(experiment: str, parameters: Mapping[str, Any]) -> str:
+    """Return the sentence that says it: ``all points of leaf_spine: leaves=2 spines=2``."""
+    return f"all points of {experiment}: {' '.join(f'{n}={v}' for n, v in parameters.items())}"

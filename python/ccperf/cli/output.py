@@ -15,6 +15,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from ccperf.base.columns import table as aligned
+from ccperf.base.wording import alike, all_at
 
 if TYPE_CHECKING:
     from ccperf.runs.metrics import Metric, MetricTables
@@ -284,6 +285,31 @@ def parameters_text(parameters: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in parameters.items())
 
 
+def common(rows: Iterable[RunRow]) -> dict[str, dict[str, Any]]:
+    """By experiment what all these runs have alike, where that is said once."""
+    from ccperf.algorithms.roles import parameters
+
+    points: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        if row.experiment:
+            point = parameters(row.parameters)
+            points.setdefault(row.experiment, {})[repr(point)] = point
+    found = {name: alike(at.values()) for name, at in points.items()}
+    return {name: said for name, said in found.items() if said}
+
+
+def own_parameters(row: RunRow, said_once: Mapping[str, Mapping[str, Any]]) -> str:
+    """The parameters of a run that are not said once for all."""
+    said = said_once.get(row.experiment or "", {})
+    return parameters_text({k: v for k, v in row.parameters.items() if k not in said})
+
+
+def note_common(rows: Iterable[RunRow]) -> None:
+    """Say once what all the runs of an experiment have alike."""
+    for said in common(rows).items():
+        note(all_at(*said))
+
+
 def overview(
     runs: Sequence[RunRow], metrics_of: Callable[[RunRow], MetricTables], differ: Sequence[str]
 ) -> str:
@@ -294,10 +320,11 @@ def overview(
     from ccperf.runs.metrics import metric_named
 
     metrics = [metric_named(name) for name in headlines(run.experiment for run in runs)]
+    said_once = common(runs)
     rows = [
         [
             run.id,
-            " ".join(filter(None, (run.title, text))),
+            " ".join(filter(None, (run.called, own_parameters(run, said_once), text))),
             str(run.seed),
             *(_headline(metric, tables) for metric in metrics),
         ]

@@ -36,6 +36,7 @@ from ccperf.cli.options import (
 from ccperf.cli.output import (
     metric_tables,
     note,
+    note_common,
     note_findings,
     overview,
     print_json,
@@ -200,7 +201,7 @@ def _print_several(listed: Sequence[Made], count: int) -> None:
 
     # A change may leave nothing of what told two points apart.
     alike = {(o.path, o.id, o.point.experiment, repr(o.point.parameters)): o for o in listed}
-    say(_overview([*alike.values()]))
+    _print_overview([*alike.values()])
     if len(alike) < len(listed):
         note(f"{len(listed)} points are {counted(len(alike), 'run')}: what differs is changed")
     if more := count - len(listed):
@@ -212,7 +213,7 @@ def _print_several(listed: Sequence[Made], count: int) -> None:
     note(f"each run again: {line if is_shown else 'the same line with -n prints its command'}")
 
 
-def _overview(made: Sequence[Made]) -> str:
+def _print_overview(made: Sequence[Made]) -> None:
     """A line for each. Of all of them only lines are held: scenarios and samples are large."""
     from ccperf.cli.alike import settings
     from ccperf.store import Store
@@ -224,7 +225,8 @@ def _overview(made: Sequence[Made]) -> str:
             stores[one.path].row(one.id, one.point.experiment, one.point.parameters) for one in made
         ]
         differ = settings(rows, lambda row: homes[row.id].scenario(row.id))
-        return overview(rows, lambda row: homes[row.id].metrics(row.id), differ)
+        say(overview(rows, lambda row: homes[row.id].metrics(row.id), differ))
+    note_common(rows)
 
 
 def _loaded(made: Iterable[Made]) -> Iterator[tuple[Made, Result]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ccperf.cli.choice import Choice, Parameters
 from ccperf.cli.options import Databases, Json
-from ccperf.cli.output import parameters_text, print_json_items, say, table
+from ccperf.cli.output import common, note_common, own_parameters, print_json_items, say, table
 from ccperf.cli.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def command(
     if json:
         print_json_items(map(row_json, rows))
         return
+    said_once = common(rows)
     head = ["differs in"] if any(differ) else []
     say(
         table(
@@ -50,7 +51,7 @@ def command(
                 [
                     row.id,
                     row.experiment or row.label or "",
-                    parameters_text(row.parameters),
+                    own_parameters(row, said_once),
                     *([text] if head else []),
                     str(row.seed),
                     row.backend,
@@ -60,6 +61,7 @@ def command(
             ],
         )
     )
+    note_common(rows)
 
 
 def row_json(row: RunRow) -> dict[str, Any]:

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ccperf.base.columns import table
-from ccperf.base.wording import counted
+from ccperf.base.wording import alike, all_at, counted
 from ccperf.evidence.verdict import effect_text
 from ccperf.runs.metrics import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ccperf.evidence.compare import Comparison, Lack
-    from ccperf.evidence.rows import Row
+    from ccperf.evidence.rows import Row, Where
     from ccperf.evidence.summary import Summary
     from ccperf.evidence.verdict import Extreme
 
@@ -43,6 +43,7 @@ def cells(comparison: Comparison, *, over_grids: bool = False) -> tuple[list[str
     columns += ["side", "its value"] if others else [one]
     columns += ["difference", *(["least", "largest"] if is_pooled else [])]
     columns += [*(["over grids"] if over_grids else []), "shown", "verdict"]
+    said_once = common(comparison)
     rows = []
     for row in (row for sides in lines.values() for row in sides):
         base, value = values(row)
@@ -50,7 +51,7 @@ def cells(comparison: Comparison, *, over_grids: bool = False) -> tuple[list[str
         extremes = [_extreme(row, each) for each in (row.size.least, row.size.largest)]
         rows.append(
             [
-                where(row),
+                where(row, said_once.get(row.experiment, {})),
                 row.metric,
                 definition.unit if definition else "",
                 base,
@@ -71,7 +72,7 @@ def remarks(
 ) -> list[str]:
     """What holds for the table as a whole, and what is not in it."""
     rows = comparison.rows
-    remarks = []
+    remarks = [all_at(*said) for said in common(comparison).items()]
     if any(row.points > 1 for row in rows):
         remarks.append(
             "over several points: the mean difference (of factors the geometric one), the least and"
@@ -163,13 +164,14 @@ def _first(texts: Sequence[str], between: str = "; ") -> str:
 
 def lacks(comparison: Comparison) -> list[str]:
     """Who has no value where others have, and what never came, by experiment and metric."""
+    said_once = common(comparison)
     texts = []
     for with_some, where, what in (
         ("", "where the other has one", "not in the mean"),
         (" with some seed", "where the other has one then", "the mean is of the other seeds"),
     ):
         of = [lack for lack in comparison.lacking if lack.is_of_some == bool(with_some)]
-        for (who, experiment, metric), ats in _by_metric(of).items():
+        for (who, experiment, metric), ats in _by_metric(of, said_once).items():
             definition = named(metric)
             if not (definition and definition.asked_with):
                 texts.append(
@@ -177,19 +179,20 @@ def lacks(comparison: Comparison) -> list[str]:
                     f" {experiment} {where}{_some(ats)}: {what}"
                 )
     of_sides = [replace(lack, who=lack.side) for lack in comparison.neither]
-    for (side, experiment, metric), ats in _by_metric(of_sides).items():
+    for (side, experiment, metric), ats in _by_metric(of_sides, said_once).items():
         texts.append(
             f"neither {comparison.base} nor {side} has {metric} with some seed at"
             f" {counted(len(ats), 'point')} of {experiment}{_some(ats)}: the mean is of the other"
             " seeds"
         )
-    for (who, experiment, metric), ats in _by_metric(comparison.never).items():
+    for (who, experiment, metric), ats in _by_metric(comparison.never, said_once).items():
         texts.append(
             f"never: {metric} of {who} did not come within the run, for some seed, at"
             f" {counted(len(ats), 'point')} of {experiment}{_some(ats)}: such runs are not in the"
             " mean"
         )
-    for (who, experiment, metric), ats in _by_metric(comparison.less_finished).items():
+    unfinished = _by_metric(comparison.less_finished, said_once)
+    for (who, experiment, metric), ats in unfinished.items():
         texts.append(
             f"{who} left more unfinished than the other, for some seed, at"
             f" {counted(len(ats), 'point')} of {experiment}{_some(ats)}: its {metric} is of those"
@@ -198,11 +201,32 @@ def lacks(comparison: Comparison) -> list[str]:
     return texts
 
 
-def _by_metric(lacks: Iterable[Lack]) -> dict[tuple[str, str, str], list[str]]:
+def common(comparison: Comparison) -> dict[str, dict[str, str]]:
+    """Return by experiment what all its points have alike, where that is said once."""
+    points: dict[str, dict[Where, None]] = {}
+    for row in comparison.rows:
+        points.setdefault(row.experiment, {}).update(
+            dict.fromkeys(found.point for found in row.differences)
+        )
+    for lacks in (
+        comparison.lacking,
+        comparison.neither,
+        comparison.never,
+        comparison.less_finished,
+    ):
+        for lack in lacks:
+            points.setdefault(lack.experiment, {})[lack.point] = None
+    found = {experiment: alike(map(dict, ats)) for experiment, ats in points.items()}
+    return {experiment: said for experiment, said in found.items() if said}
+
+
+def _by_metric(
+    lacks: Iterable[Lack], said_once: Mapping[str, Mapping[str, str]]
+) -> dict[tuple[str, str, str], list[str]]:
     """Points as texts, each once, by who lacks it, experiment and metric."""
     points: dict[tuple[str, str, str], dict[str, None]] = {}
     for lack in lacks:
-        at = " ".join(f"{name}={value}" for name, value in lack.point)
+        at = _without(lack.point, said_once.get(lack.experiment, {}))
         points.setdefault((lack.who, lack.experiment, lack.metric), {})[at] = None
     return {key: list(ats) for key, ats in points.items()}
 
@@ -212,11 +236,15 @@ def _some(ats: Sequence[str]) -> str:
     return f" ({some})" if some else ""
 
 
-def where(row: Row) -> str:
+def _without(point: Where, said_once: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in point if name not in said_once)
+
+
+def where(row: Row, said_once: Mapping[str, str] | None = None) -> str:
     """Name the experiment, and the point or how many there are."""
     if row.points > 1:
         return f"{f'{row.experiment} {row.algorithm}'.rstrip()}, {row.points} points"
-    return " ".join([row.experiment, *(f"{name}={value}" for name, value in row.point)])
+    return f"{row.experiment} {_without(row.point, said_once or {})}".rstrip()
 
 
 def values(row: Row) -> tuple[str, str]:

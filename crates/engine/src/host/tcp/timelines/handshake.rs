@@ -61,6 +61,22 @@ fn a_lost_syn_is_repeated_at_doubled_intervals_and_given_up() {
     play(&[("Sack", "false"), ("ConnCount", "3")], timeline);
 }
 
+/// After a second as without that loss, where RFC 6298 section 5.7 asks for three: so does ns-3.
+#[test]
+fn data_behind_a_lost_syn_is_repeated_after_a_second() {
+    let timeline = "
+        0           connect
+        0           > S 0 sackok
+        3000        > S 0 sackok
+        3050        < S. 0 ack 1 sackok
+        3050        > . 1 ack 1
+        3060        write 1000
+        3060.000001 > . 1:1001 ack 1
+        4060.000001 > . 1:1001 ack 1
+    ";
+    play(&[], timeline);
+}
+
 #[test]
 fn a_repeated_syn_gets_the_same_answer() {
     let timeline = "
