@@ -146,6 +146,17 @@ def test_the_page_of_an_experiment_has_ours_beside_the_published_values(tmp_path
     assert 0.5 < float(value) < 5
     assert lines["500us"].ours == "–"
     assert lines["50us"].unit == "over flowlet = 150us"
+    # Runs of another TCP are not meant where there are some of the paper's.
+    ours = lines["50us"].ours
+    linux = [*words, "--workload", "web_search", "--profile", "linux"]
+    assert invoke([*linux, "--db", database]) == 0
+    assert invoke([*linux, "--db", str(tmp_path / "linux.db")]) == 0
+    for name, expected in ((database, ours), (str(tmp_path / "linux.db"), ", profile = linux")):
+        (group,) = inventory(cells.read([name]), [name]).groups
+        table = printed.beside(group)
+        assert table is not None
+        (line,) = (line for line in table.lines if line.point[-1] == "50us")
+        assert line.ours.endswith(expected)
 
 
 def test_schemes_are_compared_seed_by_seed_though_a_seed_draws_the_slow_links(

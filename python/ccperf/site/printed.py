@@ -78,16 +78,19 @@ def _ours(group: Group, value: Printed) -> str:
 
 
 def differing(group: Group, page: Page, value: Printed) -> tuple[str, ...]:
-    """Return the parameters that have another value than the paper's: `leaves = 4 (not 8)`.
+    """Return the parameters that have another value than the paper's: `leaves = 4 (not 8)`; and
+    what the paper has not: `profile = linux`.
 
     Those that the value does not name and the catalogue varies are free: it holds for all of them.
     """
-    return tuple(
+    own = (
         f"{each.name} = {page.point[each.name]} (not {each.default})"
         for each in (group.described.parameters if group.described else ())
         if each.name not in value.point and len(each.grid) == 1
         if page.point.get(each.name, str(each.default)) != str(each.default)
     )
+    made_with = (f"{name} = {at}" for name, at in page.settings.items() if name in page.point)
+    return (*own, *made_with)
 
 
 def _text(group: Group, value: Printed, found: list[tuple[Page, Summary]]) -> str:
