@@ -259,14 +259,19 @@ def test_no_damage_ends_in_a_traceback_or_is_written_to(
     draw = random.Random(seed)
     for _ in range(12):
         damaged = bytearray(original)
-        kind = draw.choice(["cut", "zero", "noise"])
+        kind = draw.choice(["cut", "zero", "noise", "other page"])
         at = draw.randrange(len(damaged))
         if kind == "cut":
             del damaged[at:]
         else:
             page = at // 4096 * 4096
             size = len(damaged[page : page + 4096])
-            damaged[page : page + 4096] = bytes(size) if kind == "zero" else draw.randbytes(size)
+            other = draw.randrange(1, len(damaged) // 4096) * 4096
+            damaged[page : page + 4096] = {
+                "zero": bytes(size),
+                "noise": draw.randbytes(size),
+                "other page": original[other : other + size],
+            }[kind]
         path.write_bytes(damaged)
         for command in COMMANDS:
             status = invoke(command)
@@ -334,6 +339,44 @@ def test_nothing_is_added_to_a_damaged_file_until_it_is_mended(
     assert invoke(COMMANDS[2]) == 0
     with Store(path, "r") as store:
         assert store.ids()[:2] == [first, third]
+
+
+def put_page(path: Path, of: str, into: str, source: Path | None = None) -> None:
+    """Let the first page of a table or index be that of another one, or of another file's."""
+    with closing(sqlite3.connect(path)) as db:
+        pages = dict(db.execute("SELECT name, 4096 * (rootpage - 1) FROM sqlite_schema").fetchall())
+    content = bytearray(path.read_bytes())
+    page = (source or path).read_bytes()[pages[of] : pages[of] + 4096]
+    content[pages[into] : pages[into] + 4096] = page
+    path.write_bytes(content)
+
+
+def test_rows_of_another_table_are_no_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They have fewer columns, and so no checksums."""
+    put_page(path, "series", "run")
+    assert invoke(["runs", "--db", "x.db"]) == 2
+    assert "x.db: is damaged: run " in capsys.readouterr().err
+
+
+def test_a_file_is_not_whole_because_each_run_can_be_read(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_page(path, "series", "point_by_algorithm")
+    assert check(path).damaged == {}
+    assert invoke(["doctor", "--db", "x.db"]) == 1
+    shown = capsys.readouterr()
+    assert "x.db: 3 of 3 runs are whole" in shown.out
+    assert "x.db itself is damaged (" in shown.err
+
+
+def test_damage_that_keeps_a_run_from_being_deleted_is_said(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store("first.db", "a") as store:
+        store.add(results(1)[0])
+    put_page(path, "metrics", "metrics", Path("first.db"))  # a write that never reached the disk
+    assert invoke(["doctor", "--db", "x.db", "--mend"]) == 2
+    assert "in more than single runs, so nothing is deleted" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.9])

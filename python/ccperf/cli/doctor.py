@@ -115,7 +115,12 @@ def _database(path: Path, mends: bool, json: bool) -> int:
         found = check(path, progress)
     if json:
         print_json(
-            {"runs": found.runs, "damaged": found.damaged, "without_checksums": found.unchecked}
+            {
+                "runs": found.runs,
+                "damaged": found.damaged,
+                "file": found.file,
+                "without_checksums": found.unchecked,
+            }
         )
     else:
         for run, message in found.damaged.items():
@@ -123,7 +128,12 @@ def _database(path: Path, mends: bool, json: bool) -> int:
         whole = found.runs - len(found.damaged)
         verb = "is" if whole == 1 else "are"
         say(f"{path}: {whole} of {counted(found.runs, 'run')} {verb} whole")
-        if found.damaged:
+        if found.file:
+            note(
+                f"{path} itself is damaged ({found.file}): keep it for the runs that can be read, "
+                "and make the others in a new database"
+            )
+        elif found.damaged:
             note(
                 f"`ccperf doctor --db {path} --mend` deletes the others; what made them makes them "
                 "again"
@@ -131,4 +141,4 @@ def _database(path: Path, mends: bool, json: bool) -> int:
         if found.unchecked:
             runs = counted(found.unchecked, "run")
             note(f"without checksums, since an older ccperf has stored them: {runs}")
-    return 1 if found.damaged else 0
+    return 1 if found.damaged or found.file else 0

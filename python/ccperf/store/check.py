@@ -20,6 +20,8 @@ class Checked:
     damaged: dict[str, str] = field(default_factory=dict)
     #: How many of the runs were stored without checksums, by an older ccperf.
     unchecked: int = 0
+    #: What is wrong with the file as a whole: each run may be found, and a list of all not be read.
+    file: str = ""
 
 
 def mend(path: Path) -> list[str]:
@@ -30,8 +32,7 @@ def mend(path: Path) -> list[str]:
     found = check(path)
     try:
         with Store(path, "a", mends=True) as store:
-            for run in found.damaged:
-                store.delete(run)
+            store.delete(*found.damaged)
     except DamagedStore as error:
         whole = found.runs - len(found.damaged)
         message = (
@@ -70,7 +71,7 @@ def _check(path: Path, progress: Callable[[int, int], None] | None) -> Checked:
                 damaged[run] = _what(error)
             if progress:
                 progress(number, len(ids))
-        return Checked(len(ids), damaged, store.without_checksums())
+        return Checked(len(ids), damaged, store.without_checksums(), store.structure())
 
 
 def _what(error: StoreError | KeyError) -> str:

@@ -86,9 +86,23 @@ def run_row(row: tuple[Any, ...]) -> RunRow:
     )
 
 
+#: What a run's columns hold that are no texts. A page of a file in another's place leaves any.
+_KINDS = {
+    "label": str | None,
+    "seed": int,
+    "wall_seconds": float | None,
+    "content": str | None,
+}
+
+
 def check_row(row: tuple[Any, ...]) -> None:
     """Raise ValueError if a run's row, its checksum last, is not what was stored."""
     *values, checksum = row
+    for name, value in zip(checksums.RUN, values, strict=True):
+        if not isinstance(value, _KINDS.get(name, str)):
+            raise ValueError(f"run {str(values[0])[:16]} has no {name}")
+    if (checksum is None) != (values[-1] is None):  # rows of before the checksums have neither
+        raise ValueError(f"run {values[0][:16]} has one checksum of two")
     if checksum is not None and checksum != checksums.of_values(values):
         raise ValueError(f"run {str(values[0])[:16]} is not what was stored")
 

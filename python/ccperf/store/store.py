@@ -126,11 +126,15 @@ class Store:
         with self._transaction():
             self._insert_point(run_id, experiment, parameters)
 
-    def delete(self, run_id: str) -> None:
-        """Delete a run with all that belongs to it; KeyError if there is none."""
+    def delete(self, *run_ids: str) -> None:
+        """Delete runs with all that belongs to them: all, or none of them.
+
+        KeyError if there is no such run, and `DamagedStore` where a damaged file keeps one.
+        """
         with self._transaction():
-            if not self._db.execute("DELETE FROM run WHERE id = ?", (run_id,)).rowcount:
-                raise self._no_run(run_id)
+            for run_id in run_ids:
+                if not self._db.execute("DELETE FROM run WHERE id = ?", (run_id,)).rowcount:
+                    raise self._no_run(run_id)
 
     # Reading.
 
@@ -331,6 +335,14 @@ class Store:
             if run_id not in with_points:
                 raise self._damaged(run_id, ValueError("it has no point"))
 
+    def structure(self) -> str:
+        """Return what SQLite finds wrong with the file, runs aside; an empty text if nothing."""
+        try:
+            (verdict,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.Error as error:
+            verdict = str(error)
+        return "" if verdict == "ok" else " ".join(str(verdict).split())
+
     def series(self, run_id: str) -> dict[str, int]:
         """Return the number of rows of each table of a run's recording."""
         with self._reading(run_id):
@@ -455,6 +467,8 @@ class Store:
         except sqlite3.Error as error:
             if db.in_transaction:
                 db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.IntegrityError):  # what is ours keeps to our rules
+                raise DamagedStore(self.path, str(error)) from error
             raise StoreWriteError(
                 f"{self.path}: {trouble(error)}; what is stored is whole"
             ) from error
