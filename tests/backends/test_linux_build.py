@@ -209,6 +209,7 @@ def made(cache: Path) -> build.Kernel:
     folder.mkdir(parents=True)
     (folder / "kernel.json").write_text('{"version": "7.3.4", "controls": []}')
     (folder / "headers.tar.xz").touch()
+    shutil.copyfile("/bin/true", folder / "linux")
     return build.Kernel(folder / "linux", "7.3.4", folder.name, recipe=build.recipe())
 
 
@@ -243,6 +244,37 @@ def test_a_kernel_that_is_there_and_current_is_not_written_again(
     os.utime(current, ns=(1, 1))
     assert build.build() == kernel
     assert current.stat().st_mtime_ns == 1
+
+
+@pytest.mark.parametrize("lost", ["kernel.json", "linux", "all of linux"])
+def test_a_kernel_that_a_power_cut_has_left_in_part_is_built_again(
+    lost: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """So are drivers of ns-3 and modules: what is cut off starts nowhere, and stayed for good."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(build, "check_machine", lambda: None)
+    monkeypatch.setattr(build.source, "find", lambda _tree: None)
+    monkeypatch.setattr(build, "_key", lambda *_: "abc")
+    kernel = made(tmp_path)
+    folder = kernel.program.parent
+    whole = {name: (folder / name).read_bytes() for name in ("kernel.json", "linux")}
+    (folder.parent / "current").write_text(f"abc {kernel.recipe}")
+    assert build.current() == kernel
+    file = folder / lost.split()[-1]
+    file.write_bytes(b"" if "all" in lost else file.read_bytes()[:-20])
+    assert build.current() is None
+
+    def again(*_: object) -> None:
+        (folder / "build-of-a-killed-one").mkdir()
+        with build._room(folder) as room:
+            assert [*folder.glob("build-*")] == [room]
+        for name, content in whole.items():
+            (folder / name).write_bytes(content)
+
+    monkeypatch.setattr(build, "_build", again)
+    assert build.build() == build.current() == kernel
+    with pytest.raises(build.Unavailable, match=r"headers.tar.xz cannot be unpacked \(.*delete"):
+        build.headers(kernel)
 
 
 @pytest.mark.parametrize("named", ["abc", "abc 0123456789abcdef01234567"])

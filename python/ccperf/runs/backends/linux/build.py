@@ -12,13 +12,15 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ccperf.base.folders import Temporary
 from ccperf.base.process import cores
 from ccperf.errors import RunError, UsageError
-from ccperf.runs.backends.cache import cache_directory, locked
+from ccperf.runs.backends.cache import cache_directory, is_whole, locked
 from ccperf.runs.backends.linux import source, steps
 
 #: Called with the number of files compiled, and how many there will be, about.
@@ -97,12 +99,14 @@ def build(
     found = source.find(tree)
     key = _key(found, controls)
     folder = cache_directory("linux") / key
-    if not (folder / "kernel.json").exists():
+    kernel = _kept(folder, recipe())
+    if kernel is None:
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder / "lock"):
-            if not (folder / "kernel.json").exists():
+            kernel = _kept(folder, recipe())
+            if kernel is None:
                 _build(found, controls, folder, progress)
-    kernel = _read(folder, recipe())
+                kernel = _read(folder, recipe())
     if current() != kernel:
         draft = folder / "current"
         draft.write_text(f"{key} {kernel.recipe}")
@@ -115,9 +119,18 @@ def current() -> Kernel | None:
     folder = cache_directory("linux")
     try:
         key, _, made_by = (folder / "current").read_text().strip().partition(" ")
-        return _read(folder / key, made_by)
-    except (OSError, ValueError, LookupError):
+    except (OSError, ValueError):
         return None
+    return _kept(folder / key, made_by)
+
+
+def _kept(folder: Path, made_by: str) -> Kernel | None:
+    """The kernel of a folder of the cache, if it is there and whole."""
+    try:
+        kernel = _read(folder, made_by)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return kernel if is_whole(kernel.program) else None
 
 
 def recipe() -> str:
@@ -195,11 +208,22 @@ def _read(folder: Path, made_by: str) -> Kernel:
     return Kernel(folder / "linux", about["version"], folder.name, controls, made_by)
 
 
+@contextmanager
+def _room(folder: Path) -> Iterator[Path]:
+    """Yield a folder in one that is locked, and delete it.
+
+    To delete gigabytes takes longer than an interrupted command may: what others left goes, too.
+    """
+    for left in folder.glob("build-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as room:
+        yield Path(room)
+
+
 def _build(
     found: source.Source, controls: Sequence[Path], folder: Path, progress: Progress | None
 ) -> None:
-    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
-        room = Path(scratch)
+    with _room(folder) as room:
         tools = source.tools(room / "tools")
         tree = source.unpack(found, room)
         version = source.version_of(tree)
@@ -266,12 +290,20 @@ def headers(kernel: Kernel) -> Path:
         raise Unavailable(f"Linux {kernel.version} was built without its headers: build it anew")
     with locked(archive.with_name("lock")):
         if not made.exists():
-            with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
-                subprocess.run(["tar", "-xf", archive, "-C", scratch], check=True)
-                Path(scratch, "made").mkdir()
+            with _room(made.parent) as room:
+                done = subprocess.run(
+                    ["tar", "-xf", archive, "-C", room], capture_output=True, text=True
+                )
+                if done.returncode:
+                    said = done.stderr.strip().splitlines()[:1]
+                    raise Unavailable(
+                        f"{archive} cannot be unpacked ({''.join(said)}): delete {archive.parent}, "
+                        "and `ccperf linux build` builds it anew"
+                    )
+                (room / "made").mkdir()
                 for name in ("tree", "objects"):
-                    Path(scratch, name).replace(Path(scratch, "made", name))
-                Path(scratch, "made").replace(made)
+                    (room / name).replace(room / "made" / name)
+                (room / "made").replace(made)
     return made
 
 
@@ -315,7 +347,7 @@ def _check_config(path: Path, version: str) -> None:
 
 def _check_start(program: Path) -> None:
     """Start the kernel without a program to run: it says so if it may work here at all."""
-    with tempfile.TemporaryDirectory(prefix="ccperf-") as root:
+    with Temporary() as root:
         command = [str(program), "mem=64M", "rootfstype=hostfs", f"rootflags={root}", "init=/none"]
         command += [
             "time-travel=inf-cpu",

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from ccperf.errors import RunError
+from ccperf.runs.backends.cache import is_whole
 from ccperf.runs.backends.linux import build
 
 #: Symbols for the lines of the file, which the kernel's words lack.
@@ -42,7 +43,7 @@ def compiled(path: Path, kernel: build.Kernel) -> Module:
     content = path.read_bytes()
     folder = kernel.program.parent / "modules" / hashlib.sha256(content).hexdigest()[:24]
     made = Module(path, folder / f"{path.stem}.ko")
-    if not made.file.exists():
+    if not is_whole(made.file):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             found = _compile(path, content, kernel, Path(scratch))

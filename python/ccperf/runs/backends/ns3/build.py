@@ -18,7 +18,7 @@ from pathlib import Path
 from ccperf.algorithms.user_code.content import digest_of_files, folders_of, with_includes
 from ccperf.algorithms.user_code.names import is_cpp_source
 from ccperf.errors import RunError
-from ccperf.runs.backends.cache import cache_directory, locked
+from ccperf.runs.backends.cache import cache_directory, is_whole, locked
 from ccperf.runs.backends.ns3 import release, rows
 from ccperf.runs.backends.ns3.release import MODULES, Release, Unavailable
 
@@ -131,7 +131,7 @@ def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], N
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
     directory = cache_directory("ns3") / key
     target = directory / name
-    if target.exists():
+    if is_whole(target):
         _not_of_others(directory, target)
         return target
     try:
@@ -143,7 +143,7 @@ def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], N
         ) from error
     _not_of_others(directory)
     with locked(directory / "lock"):
-        if not target.exists():
+        if not is_whole(target):
             with tempfile.TemporaryDirectory(dir=directory) as scratch:
                 made = Path(scratch) / name
                 build(made)
