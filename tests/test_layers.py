@@ -99,6 +99,7 @@ base.consoles          :
 base.expression        :
 base.outputs           : errors
 base.interruption      :
+base.folders           : base.interruption
 base.process           :
 base.lazy              :
 base.libraries         : errors
@@ -130,9 +131,9 @@ runs.metrics           : _native algorithms.registry
 runs.diagnoses         : _native algorithms.registry runs.metrics
 runs.sources           : _native runs.metrics
 present.varying        : _native runs.metrics
-present.figures        : _native algorithms.registry algorithms.user_code base.expression
-                         base.libraries base.outputs base.wording errors present.varying
-                         runs.diagnoses runs.metrics
+present.figures        : _native algorithms.registry algorithms.user_code base.folders
+                         base.expression base.libraries base.outputs base.wording errors
+                         present.varying runs.diagnoses runs.metrics
 present.notebook       : base.libraries present.figures
 scenario               : _native algorithms.registry algorithms.user_code base.expression
                          base.lazy base.libraries base.wording errors
@@ -154,8 +155,8 @@ experiments.catalogue  : _native algorithms.registry algorithms.roles algorithms
                          scenario.toml
 runs.flow_monitor      : errors
 runs.backends          : _native algorithms algorithms.registry algorithms.releases
-                         algorithms.user_code base.process errors runs.consistency runs.parquet
-                         runs.recording
+                         algorithms.user_code base.folders base.process errors runs.consistency
+                         runs.parquet runs.recording
 runs.result            : algorithms.user_code base.libraries base.wording errors present.figures
                          present.notebook runs.backends runs.diagnoses runs.metrics runs.sources
                          scenario.canonical
@@ -174,27 +175,27 @@ store                  : _native algorithms.registry algorithms.roles algorithms
                          runs.parquet runs.recording runs.result scenario scenario.canonical
 experiments.what_if    : _native algorithms.user_code base.expression errors experiments.grid
                          experiments.topologies scenario
-campaign               : _native algorithms.user_code base.consoles base.process base.interruption
-                         base.wording errors present.notebook runs.backends runs.metrics runs.result
-                         runs.sources scenario scenario.canonical scenario.chance store
+campaign               : _native algorithms.user_code base.folders base.consoles base.process
+                         base.interruption base.wording errors present.notebook runs.backends
+                         runs.metrics runs.result runs.sources scenario scenario.canonical
+                         scenario.chance store
 campaign.plan          : base.expression campaign errors experiments.catalogue experiments.grid
 present.reproduce      : algorithms.roles algorithms.user_code base.expression errors
                          experiments.catalogue
 verify                 : _native algorithms.judges algorithms.registry algorithms.releases
-                         base.process base.interruption base.wording
-                         base.outputs campaign data errors experiments.catalogue
-                         experiments.programs experiments.published experiments.topologies
-                         experiments.traces runs.backends runs.diagnoses runs.metrics scenario
-                         scenario.profiles
+                         base.folders base.process base.interruption base.wording base.outputs
+                         campaign data errors experiments.catalogue experiments.programs
+                         experiments.published experiments.topologies experiments.traces
+                         runs.backends runs.diagnoses runs.metrics scenario scenario.profiles
 site                   : _native algorithms.registry algorithms.roles base.process base.expression
                          base.outputs base.prose base.wording data errors evidence
                          experiments.catalogue experiments.what_if present.citation present.figures
                          present.reproduce present.varying runs.backends runs.diagnoses runs.metrics
                          runs.result runs.sources store verify
-api                    : algorithms.roles algorithms.user_code base.columns base.expression
-                         base.libraries base.outputs base.wording campaign campaign.plan errors
-                         evidence experiments.catalogue experiments.grid present.notebook
-                         runs.backends runs.metrics scenario.sysctl site store
+api                    : algorithms.roles algorithms.user_code base.folders base.columns
+                         base.expression base.libraries base.outputs base.wording campaign
+                         campaign.plan errors evidence experiments.catalogue experiments.grid
+                         present.notebook runs.backends runs.metrics scenario.sysctl site store
 include                :
 gym                    : _native algorithms base.libraries base.wording errors experiments.catalogue
 cli                    : algorithms.registry algorithms.releases algorithms.roles

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from ccperf.base import interruption
+from ccperf.base.folders import Temporary
 from ccperf.errors import CcperfError
 from ccperf.store import Store
 from user_scenarios import HEAVY, environment
@@ -223,6 +225,48 @@ def test_sigterm_leaves_no_folder_behind(tmp_path: Path, prefix: list[str]) -> N
     assert time.monotonic() - started < soon() + 5
     assert process.returncode == 128 + signal.SIGTERM, err
     assert "interrupted: what was finished is stored" in err
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_temporary_folders_go_with_a_process_that_leaves_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each Ctrl-C in `plot` left that of its font."""
+    from ccperf.present.figures import font
+
+    assert font._folder().name in interruption.folders
+    monkeypatch.setattr(interruption, "folders", set())
+    kept, gone = Temporary(), Temporary()
+    gone.cleanup()
+    assert interruption.folders == {kept.name}
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    with pytest.raises(SystemExit):
+        interruption.leave()
+    assert not Path(kept.name).exists()
+    kept.cleanup()
+
+
+def test_workers_of_dask_say_nothing_and_leave_nothing(tmp_path: Path) -> None:
+    """A terminal sends Ctrl-C to all of them: each showed a traceback."""
+    (tmp_path / "tmp").mkdir()
+    words = ["run", "aqm", "--cc", "cubic", "--k", "1", "--qdisc", "codel", "--jitter", "10ms"]
+    words += ["--seed", "1..3000", "--db", "x.db", "--on", "dask", "-j", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ccperf", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment(), "TMPDIR": str(tmp_path / "tmp")},
+        start_new_session=True,
+    )
+    wait_for_a_run(tmp_path / "x.db", process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped" in err or "interrupted" in err
+    assert "Traceback" not in err
+    assert "Warning" not in err
     assert list((tmp_path / "tmp").iterdir()) == []
 
 

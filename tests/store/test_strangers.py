@@ -216,7 +216,7 @@ def test_escape_sequences_of_a_strangers_label_do_not_reach_the_terminal(
 ) -> None:
     label = "\x1b]0;TITLE\x07\x1b[2J\u202e"
     with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE run SET label = ?, checksum = NULL", (label,))
+        db.execute("UPDATE run SET label = ?, content = NULL, checksum = NULL", (label,))
         db.execute("UPDATE point SET experiment = '', parameters = '{}', checksum = NULL")
         db.commit()
     assert invoke(["runs", "--db", "x.db"]) == 0

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ccperf import campaign
@@ -23,6 +22,7 @@ from ccperf.api import asked
 from ccperf.api.runs import Folder
 from ccperf.base import expression
 from ccperf.base.columns import table
+from ccperf.base.folders import Temporary
 from ccperf.campaign.plan import Plan
 from ccperf.errors import UsageError
 from ccperf.evidence import cells
@@ -195,7 +195,7 @@ def score(
         # What a search has thrown away is not kept, unless somebody wants to see it.
         own = kept
         if db is None:
-            folder = stack.enter_context(TemporaryDirectory(prefix="ccperf-"))
+            folder = stack.enter_context(Temporary())
             own = stack.enter_context(Store(Path(folder) / "runs.db", "a"))
         found = _made(called[base], points[base], kept, made_by, jobs)
         started = time.perf_counter()

@@ -30,6 +30,9 @@ _LIMIT_S = 0.4
 #: The same after SIGTERM: who sends it, a scheduler of jobs say, waits for tens of seconds.
 _LIMIT_WHEN_TERMINATED_S = 5.0
 
+#: Temporary ones, which go with this process (`ccperf.base.folders`).
+folders: set[str] = set()
+
 _noticed = threading.Event()
 _watched = threading.Event()
 _terminated = threading.Event()
@@ -101,8 +104,14 @@ def _next(readable: int, timeout_s: float | None) -> int | None:
 
 
 def leave() -> NoReturn:
-    """End the process now, with its threads; a terminal gets back its cursor, hidden by a bar."""
+    """End the process now, with its threads and temporary folders; a terminal gets back its cursor,
+    hidden by a bar."""
     try:
+        if folders:
+            import shutil  # few commands need it
+
+            for folder in [*folders]:
+                shutil.rmtree(folder, ignore_errors=True)
         if sys.stderr.isatty():
             sys.stderr.write("\x1b[?25h")
         sys.stdout.flush()

@@ -8,12 +8,18 @@ are asked for on both sides. Dask's HTTP servers, which know no credentials, are
 from __future__ import annotations
 
 import logging
-from tempfile import TemporaryDirectory
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
 import dask
 import distributed.core
 from distributed import Nanny, Scheduler, Security, SpecCluster, Worker
+
+from ccperf.base.folders import Temporary
 
 #: What Dask would otherwise spend some milliseconds a run on: it looks at every worker's stack a
 #: hundred times a second, and at its memory twice.
@@ -23,6 +29,8 @@ _QUIET = {
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.system-monitor.gil.enabled": False,
 }
+
+_SEMAPHORES = "ignore:resource_tracker:UserWarning"
 
 
 class _Scheduler(Scheduler):  # type: ignore[misc]
@@ -35,6 +43,24 @@ class _Worker(Worker):  # type: ignore[misc]
         """Nobody looks at it."""
 
 
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """What is started meanwhile never sees Ctrl-C, which a terminal sends to all: this process ends
+    its workers. A worker would show a traceback each.
+
+    Nor does what deletes the semaphores of processes speak of those that it deletes.
+    """
+    sys.warnoptions.append(_SEMAPHORES)
+    resource_tracker.ensure_running()
+    sys.warnoptions.remove(_SEMAPHORES)
+    # Another thread takes what comes meanwhile (`ccperf.base.interruption`).
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class DaskHere(SpecCluster):  # type: ignore[misc]
     """A scheduler in this process and `workers` processes of one core."""
 
@@ -43,7 +69,7 @@ class DaskHere(SpecCluster):  # type: ignore[misc]
         security = Security.temporary()
         end = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
         # Dask's own folder could be somebody else's, who is first to make it.
-        self._folder = TemporaryDirectory(prefix="ccperf-dask-")
+        self._folder = Temporary("dask-")
         worker = {
             "cls": Nanny,
             "options": {
@@ -55,7 +81,8 @@ class DaskHere(SpecCluster):  # type: ignore[misc]
             },
         }
         # The processes started here inherit it.
-        with dask.config.set({**_QUIET, "temporary-directory": self._folder.name}):
+        settings = {**_QUIET, "temporary-directory": self._folder.name}
+        with _without_interrupts(), dask.config.set(settings):
             super().__init__(
                 scheduler={"cls": _Scheduler, "options": {**end, "port": 0, "dashboard": False}},
                 workers=dict.fromkeys(range(workers), worker),

@@ -15,9 +15,9 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from ccperf.base.folders import Temporary
 from ccperf.errors import RunError
 from ccperf.runs.backends.cache import cache_directory
 from ccperf.runs.backends.ns3 import build
@@ -103,7 +103,7 @@ def _observed(backend: Backend, traced: Scenario, progress: Progress | None) -> 
         lines += block.count(b"\n")
 
     started = time.perf_counter()
-    with TemporaryDirectory(prefix="ccperf-agreed-") as folder:
+    with Temporary("agreed-") as folder:
         trace = Path(folder) / f"packets{packets.SUFFIX}"
         with packets.piped(trace, take):
             recording = backend.simulate(traced, packets=trace, progress=progress)

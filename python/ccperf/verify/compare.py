@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ccperf.base.folders import Temporary
 from ccperf.errors import RunError
 from ccperf.runs import metrics
 from ccperf.verify import packets
@@ -178,7 +178,7 @@ def run_both(
     the recordings of those that finished, by the backend's name.
     """
     recordings: dict[str, Recording] = {}
-    with tempfile.TemporaryDirectory(prefix="ccperf-verify-") as folder:
+    with Temporary("verify-") as folder:
         traces = [Path(folder) / f"{side}{suffix}" for side in ("ours", "theirs")]
         for backend, trace in zip(backends, traces, strict=True):
             started = time.perf_counter()

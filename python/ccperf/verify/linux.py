@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import json
 import operator
-import tempfile
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccperf import _native
+from ccperf.base.folders import Temporary
 from ccperf.base.wording import counted
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def parting(scenario: Scenario, ours: Backend, theirs: Backend) -> list[Parting]
 
 def traced(scenario: Scenario, backend: Backend) -> Traced:
     """Run a scenario, and keep what its sources send. Raises as :func:`parting` does."""
-    with tempfile.TemporaryDirectory(prefix="ccperf-") as folder:
+    with Temporary() as folder:
         path = Path(folder) / "packets.csv"
         recording = backend.simulate(scenario, packets=path)
         return Traced(recording, _sent(path, scenario))

@@ -6,9 +6,6 @@ from layout rules that no label uses; that took more than half of the time of dr
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +13,8 @@ import matplotlib
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from matplotlib import font_manager
+
+from ccperf.base.folders import Temporary
 
 FAMILY = "ccperf Sans"
 #: Latin, Greek, punctuation, arrows, mathematical operators. For others DejaVu Sans itself serves.
@@ -25,12 +24,16 @@ _RANGES = ((0x20, 0x24F), (0x370, 0x3FF), (0x2010, 0x2044), (0x2070, 0x209C), (0
 @cache
 def families() -> list[str]:
     """Return the font families to draw with, best first; our own is known from the first call."""
-    folder = Path(tempfile.mkdtemp(prefix="ccperf-font-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / "ccperf-sans.ttf"
+    path = Path(_folder().name) / "ccperf-sans.ttf"
     _reduce(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf", path)
     font_manager.fontManager.addfont(path)
     return [FAMILY, "DejaVu Sans"]
+
+
+@cache
+def _folder() -> Temporary:
+    """The font's, as long as this process."""
+    return Temporary("font-")
 
 
 def _reduce(source: Path, target: Path) -> None:

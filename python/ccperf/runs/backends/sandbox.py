@@ -20,11 +20,11 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.algorithms.user_code.content import ChangedError
+from ccperf.base.folders import Temporary
 from ccperf.errors import RunError
 from ccperf.runs import recording
 from ccperf.runs.backends import keeper, warm
@@ -222,7 +222,7 @@ class _Folder:
     """
 
     def __init__(self) -> None:
-        self._made = TemporaryDirectory(prefix="ccperf-")
+        self._made = Temporary()
         self.path = Path(self._made.name)
         self._file = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         #: Where the worker says what it does: a file, since a map of it would end this process

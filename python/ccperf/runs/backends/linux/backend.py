@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -26,6 +25,7 @@ import ccperf
 from ccperf import _native
 from ccperf.algorithms.user_code import names
 from ccperf.algorithms.user_code.content import check
+from ccperf.base.folders import Temporary
 from ccperf.errors import RunError, UsageError, unknown
 from ccperf.runs import backends
 from ccperf.runs.backends import keeper
@@ -143,7 +143,7 @@ class Linux:
         """
         told = stack.of(lowered)
         kernel = self._kernel()
-        with tempfile.TemporaryDirectory(prefix="ccperf-linux-") as made:
+        with Temporary("linux-") as made:
             job = Path(made)
             for name in ("out", "proc", "dev", "tmp"):
                 (job / name).mkdir()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ccperf.base.folders import Temporary
 from ccperf.errors import RunError, UsageError
 
 #: The oldest kernel that the steps are known to fit.
@@ -194,14 +195,12 @@ def _mirror() -> str:
 
 def _offered() -> tuple[str, str]:
     """The package with a kernel's source that apt offers, and its version."""
-    import tempfile
-
     if shutil.which("apt-get") is None:
         raise RunError(
             "there is no kernel source: no package linux-source is installed, and there is no apt "
             "to fetch one with; `--tree DIR` names an unpacked source of Linux 6.12 or newer"
         )
-    with tempfile.TemporaryDirectory(prefix="ccperf-apt-") as folder:
+    with Temporary("apt-") as folder:
         apt = Apt(Path(folder))
         names = apt.run("apt-cache", "pkgnames", "linux-source-").split()
         package = choose(names)

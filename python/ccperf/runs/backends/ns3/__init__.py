@@ -10,13 +10,13 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ccperf.algorithms import releases
 from ccperf.algorithms.user_code import names
 from ccperf.algorithms.user_code.content import check
+from ccperf.base.folders import Temporary
 from ccperf.errors import RunError, UsageError
 from ccperf.runs import backends
 from ccperf.runs.backends.ns3 import build, release
@@ -172,7 +172,7 @@ class Ns3:
         """
         lowered, sources = _user_classes(_of_this_release(lowered))
         program = build.driver(sources)
-        with tempfile.TemporaryDirectory(prefix="ccperf-ns3-") as scratch:
+        with Temporary("ns3-") as scratch:
             scenario = Path(scratch) / "scenario.json"
             tables = Path(scratch) / "tables"
             scenario.write_text(lowered, encoding="utf-8")
@@ -317,7 +317,7 @@ def event_loop_seconds(lowered: str) -> float:
     Raises:
         RunError: if the run fails.
     """
-    with tempfile.TemporaryDirectory(prefix="ccperf-ns3-") as scratch:
+    with Temporary("ns3-") as scratch:
         scenario, timing = Path(scratch) / "scenario.json", Path(scratch) / "timing"
         scenario.write_text(lowered, encoding="utf-8")
         command = [str(build.driver([])), str(scenario), "-", "--timing", str(timing)]
