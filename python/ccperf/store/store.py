@@ -23,6 +23,7 @@ from ccperf.runs.recording import OPTIONAL_TABLES
 from ccperf.runs.result import Result
 from ccperf.scenario.canonical import canonical_json
 from ccperf.store import checksums, metric_text
+from ccperf.store.home import Home
 from ccperf.store.opening import (
     DamagedRun,
     DamagedStore,
@@ -72,6 +73,7 @@ class Store:
             with Store(path, "r") as before:
                 before.check()
         self._opened: sqlite3.Connection | None = connect(self.path, mode)
+        self._home = Home(self.path) if mode == "a" else None
         self._thread = threading.get_ident()
 
     @property
@@ -95,16 +97,23 @@ class Store:
         return self._opened
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file. Raises `StoreWriteError` if it has lost its name meanwhile."""
         if self._opened is None:
             return
+        try:
+            if self._home:
+                self._home.check(self._db)
+        finally:
+            self._close(self._db)
+
+    def _close(self, db: sqlite3.Connection) -> None:
         if self.mode == "a":
             # Nobody who only reads leaves files beside it then. While others have it open, it stays
             # as it is.
             with suppress(sqlite3.OperationalError):
-                self._db.execute("PRAGMA busy_timeout = 0")
-                self._db.execute("PRAGMA journal_mode = DELETE")
-        self._db.close()
+                db.execute("PRAGMA busy_timeout = 0")
+                db.execute("PRAGMA journal_mode = DELETE")
+        db.close()
         self._opened = None
 
     # Writing.
@@ -460,6 +469,8 @@ class Store:
         if self.mode == "r":
             message = f'is open to read only; `Store("{self.path}", "a")` may change it'
             raise StoreError(str(self.path), message)
+        if self._home:
+            self._home.check(db)
         try:
             db.execute("BEGIN IMMEDIATE")
             yield
