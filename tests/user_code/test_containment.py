@@ -126,6 +126,24 @@ def test_what_the_system_says_has_who_and_when(
     assert re.search(rf"{library} failed {AT}: .*Bad file descriptor", text), text
 
 
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        ("lambda *_: os.write(os.open('/dev/full', 1), b'x')", "is full; TM"),
+        ("None", "TypeError: 'NoneType' object is not callable"),
+    ],
+    ids=["full", "other"],
+)
+def test_a_result_that_cannot_be_written_has_who_and_what(
+    write: str, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It had a traceback, and a process that ended with status 1."""
+    name = python_class(tmp_path, f"import pathlib; pathlib.Path.write_bytes = {write}")
+    text = fails(name)
+    assert re.search(rf"{re.escape(name)} failed {AT}: .*{re.escape(message)}", text), text
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_number_beyond_64_bits_is_called_too_large(tmp_path: Path) -> None:
     """It was called no whole number."""
     text = fails(python_class(tmp_path, "tcb.pacing_rate_bps = 2**64 - 1"))

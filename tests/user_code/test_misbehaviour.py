@@ -104,6 +104,16 @@ def test_python(what: str, tmp_path: Path) -> None:
     assert re.search(message, text), text
 
 
+def test_a_copy_of_its_process_that_it_lets_go_on_leaves_no_result(tmp_path: Path) -> None:
+    """Both wrote one, and the second failed with a traceback, and the run with it."""
+    name = python_class(tmp_path, "os.path.exists('forked') or open('forked', 'w') and os.fork()")
+    body = (tmp_path / "bad.py").read_text().replace("'forked'", repr(str(tmp_path / "forked")))
+    (tmp_path / "bad.py").write_text(body)
+    made = get("native").simulate(scenario(name))
+    (tmp_path / "forked").unlink()
+    assert get("native").simulate(scenario(name)).equals(made)
+
+
 @pytest.mark.usefixtures("short_limit")
 @pytest.mark.parametrize("what", C)
 def test_c(what: str, tmp_path: Path, compile_c: Callable[[Path], Path]) -> None:

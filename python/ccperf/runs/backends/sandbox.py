@@ -124,8 +124,12 @@ def _run(
         "is_confined": bool(os.environ.get(CONFINED)),
         **options,
     }
-    (folder.path / "lowered.json").write_text(scenario.lowered(), encoding="utf-8")
-    (folder.path / "job.json").write_text(json.dumps(job))
+    try:
+        (folder.path / "lowered.json").write_text(scenario.lowered(), encoding="utf-8")
+        (folder.path / "job.json").write_text(json.dumps(job))
+    except OSError as full:
+        place = f"{folder.path.parent} cannot be written: {full.strerror}"
+        raise RunError(f"{place}; TMPDIR names another place") from full
     environment = _environment(folder.path if job["is_confined"] else None)
     process = warm.run(_own_path(), str(folder.path), environment)
     watch = _Watch(folder.monitor, list(user_code), stop_ns)

@@ -149,7 +149,10 @@ def main() -> NoReturn:
     # It is the standard input, which a child gives up first of all.
     control = socket.socket(fileno=0)
     while True:
-        word, files, _, _ = socket.recv_fds(control, len(_RUN), 1)
+        try:
+            word, files, _, _ = socket.recv_fds(control, len(_RUN), 1)
+        except ConnectionError:  # who asked was killed
+            os._exit(0)
         if not word:
             os._exit(0)
         if word == _STOP:  # a run that had just ended

@@ -7,12 +7,15 @@ imported before user code can put anything in its place.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import random
+import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import ccperf.algorithms  # noqa: F401  # before user code can stand in for it
 from ccperf import _native
@@ -26,6 +29,7 @@ from ccperf.runs.recording import Recording
 
 def main(folder: Path) -> None:
     """Run the job in `folder`; leave the tables there, or the text of an error."""
+    own = os.getpid()
     job = json.loads((folder / "job.json").read_text())
     lowered = (folder / "lowered.json").read_text(encoding="utf-8")
     _limit_resources(job["memory"])
@@ -44,16 +48,28 @@ def main(folder: Path) -> None:
             return
         tables = simulation.finish()
         held.check()
-    except (RunError, OSError, ValueError) as error:
+        if os.getpid() == own:
+            _leave(folder / job["tables"], tables)
+    except Exception as error:  # user code may have taken anything away from this process
+        if os.getpid() != own:
+            return
         changed = error.name if isinstance(error, ChangedError) else None
-        # What the system says names neither who nor when.
-        is_placed = not isinstance(error, OSError)
-        _report(folder, {"message": str(error), "changed": changed, "is_placed": is_placed})
-        return
-    (folder / job["tables"]).mkdir()
+        # What the system says names neither who nor when, and other mistakes not even what.
+        is_placed = isinstance(error, RunError | ValueError)
+        is_said = is_placed or isinstance(error, OSError)
+        message = str(error) if is_said else f"{type(error).__name__}: {error}"
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            message = f"{folder.parent} is full; TMPDIR names another place"
+        # On a full disk it takes the place of the tables.
+        shutil.rmtree(folder / job["tables"], ignore_errors=True)
+        _report(folder, {"message": message, "changed": changed, "is_placed": is_placed})
+
+
+def _leave(folder: Path, tables: Mapping[str, Any]) -> None:
+    """Leave a run's tables in their folder. A copy of this process that user code made does not."""
+    folder.mkdir()
     for name, table in Recording(tables).tables.items():
-        file = folder / job["tables"] / f"{name}.parquet"
-        file.write_bytes(encode_table(table, compressed=False))
+        (folder / f"{name}.parquet").write_bytes(encode_table(table, compressed=False))
 
 
 def _confine(folder: Path, packets: str | None) -> None:
@@ -66,7 +82,8 @@ def _confine(folder: Path, packets: str | None) -> None:
 
 
 def _report(folder: Path, error: dict[str, object]) -> None:
-    (folder / "error.json").write_text(json.dumps(error))
+    with contextlib.suppress(OSError):  # nowhere to say it
+        (folder / "error.json").write_text(json.dumps(error))
 
 
 def _limit_resources(memory: int) -> None:
