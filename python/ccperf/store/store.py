@@ -23,10 +23,10 @@ from ccperf.runs.recording import OPTIONAL_TABLES
 from ccperf.runs.result import Result
 from ccperf.scenario.canonical import canonical_json
 from ccperf.store import checksums, metric_text
-from ccperf.store.home import Home
 from ccperf.store.opening import (
     DamagedRun,
     DamagedStore,
+    Home,
     StoreError,
     StoreWriteError,
     connect,
