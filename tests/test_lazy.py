@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from ccperf.base import lazy
+from ccperf.base import lazy, libraries
+from ccperf.errors import UsageError
 from ccperf.experiments import catalogue, programs
 
 
@@ -27,3 +30,13 @@ def test_a_module_offers_the_names_of_others_and_no_more() -> None:
     assert {name for name in programs.__all__ if getattr(programs, name)} == {*programs.__all__}
     with pytest.raises(AttributeError, match="no attribute 'absent'"):
         lazy.names("ccperf.experiments.programs", {})("absent")
+
+
+def test_what_keeps_a_library_from_being_loaded_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matplotlib's is a backend that it does not know, in MPLBACKEND: that was a traceback."""
+    (tmp_path / "refuses.py").write_text("raise ValueError('Key backend: nonsense')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(UsageError, match="refuses: cannot be loaded: ValueError: Key backend"):
+        libraries.library("refuses")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from ccperf.cli import main
 from ccperf.cli.app import invoke
 from ccperf.store import Store
 
@@ -143,3 +145,23 @@ def test_again_of_bench_has_every_option(capsys: pytest.CaptureFixture[str]) -> 
     ]
     assert invoke(words) == 0
     assert again(capsys.readouterr().err) == words
+
+
+def test_what_nobody_has_foreseen_is_a_line_and_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise KeyError("what is\nmissing")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("ccperf.cli.app.invoke", fail)
+    for start in ("base.interruption.watch", "base.process.start_lightly"):
+        monkeypatch.setattr(f"ccperf.{start}", lambda: None)
+    with pytest.raises(SystemExit) as end:
+        main(["runs"])
+    assert end.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    (file,) = tmp_path.glob("ccperf-error-*")
+    assert line.startswith("error: a mistake in ccperf: KeyError: 'what is\\nmissing'; send its ")
+    assert str(file) in line
+    assert "Traceback" in file.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -401,3 +402,11 @@ def test_a_sweep_over_who_sends_has_a_point_of_each(capsys: pytest.CaptureFixtur
     assert invoke(["plot", "--sweep", "transprt"]) == 2
     err = capsys.readouterr().err
     assert "--sweep: unknown parameter `transprt` (did you mean `transport`?); known: every" in err
+
+
+@pytest.mark.usefixtures("plot")
+def test_a_date_that_no_file_has_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    status = invoke(["plot", "latest", "--figure", "window", "--db", "runs.db"])
+    assert status == 0
+    assert os.environ["SOURCE_DATE_EPOCH"] == "yesterday"

@@ -11,7 +11,8 @@ from ccperf.errors import UsageError
 def library(name: str, install: str = "") -> Any:
     """Return a module of a library that may not be there.
 
-    Raises `UsageError`, which says what to install (the library itself, if not given).
+    Raises `UsageError`, which says what to install (the library itself, if not given), or what
+    keeps it from being loaded: a setting of the user's, say.
     """
     try:
         return import_module(name)
@@ -20,6 +21,8 @@ def library(name: str, install: str = "") -> Any:
         raise UsageError(
             missing, f"is not installed: pip install {install or missing.partition('.')[0]}"
         ) from error
+    except Exception as error:
+        raise UsageError(name, f"cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 def frame(columns: Any, name: str) -> Any:

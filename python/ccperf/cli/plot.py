@@ -94,7 +94,8 @@ def _named_options() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise UsageError(f"--{error.field}", error.message) from None
+        field = f"--{error.field}" if error.field.isidentifier() else error.field  # or a file, say
+        raise UsageError(field, error.message) from None
 
 
 def command(

@@ -8,6 +8,7 @@ user's axes has the user's settings.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import textwrap
 from contextlib import contextmanager
@@ -129,9 +130,21 @@ def save(
             # In memory first: matplotlib does not get over a disk that is full.
             drawn = BytesIO()
             metadata = _metadata(figure, path.suffix)
-            canvas.savefig(drawn, format=path.suffix[1:], metadata=metadata)
+            with _undated():
+                canvas.savefig(drawn, format=path.suffix[1:], metadata=metadata)
             with whole(path) as draft:
                 draft.write_bytes(drawn.getvalue())
+
+
+@contextmanager
+def _undated() -> Iterator[None]:
+    """Keep matplotlib from reading a date that no file of ours has, and that may be none."""
+    given = os.environ.pop("SOURCE_DATE_EPOCH", None)
+    try:
+        yield
+    finally:
+        if given is not None:
+            os.environ["SOURCE_DATE_EPOCH"] = given
 
 
 def _metadata(figure: Figure, suffix: str) -> dict[str, str | None]:
