@@ -195,16 +195,19 @@ SLOW_TO_DELETE = (
 
 
 @pytest.mark.parametrize(
-    "prefix",
+    ("prefix", "number"),
     [
-        [sys.executable, "-m", "ccperf"],
-        ["nohup", sys.executable, "-m", "ccperf"],
-        [sys.executable, "-c", SLOW_TO_DELETE],
+        ([sys.executable, "-m", "ccperf"], signal.SIGTERM),
+        (["nohup", sys.executable, "-m", "ccperf"], signal.SIGTERM),
+        ([sys.executable, "-c", SLOW_TO_DELETE], signal.SIGTERM),
+        ([sys.executable, "-m", "ccperf"], signal.SIGHUP),
     ],
-    ids=["plain", "nohup", "slow"],
+    ids=["plain", "nohup", "slow", "no terminal"],
 )
-def test_sigterm_leaves_no_folder_behind(tmp_path: Path, prefix: list[str]) -> None:
-    """What runs of user code have in TMPDIR stayed there. There is time for it: nobody waits."""
+def test_an_end_for_which_nobody_waits_leaves_no_folder_behind(
+    tmp_path: Path, prefix: list[str], number: signal.Signals
+) -> None:
+    """What runs of user code have in TMPDIR stayed there, and a log beside the database."""
     (tmp_path / "sleeper.py").write_text(SLEEPER.format(child=False, seconds=100))
     (tmp_path / "tmp").mkdir()
     words = ["run", "dumbbell", "--cc", "./sleeper.py:Sleeper", "--db", "x.db", "-j", "2"]
@@ -220,12 +223,13 @@ def test_sigterm_leaves_no_folder_behind(tmp_path: Path, prefix: list[str]) -> N
     wait_for(tmp_path / "begun", process)
     assert list((tmp_path / "tmp").iterdir()) != []
     started = time.monotonic()
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert time.monotonic() - started < soon() + 5
-    assert process.returncode == 128 + signal.SIGTERM, err
+    assert process.returncode == 128 + number, err
     assert "interrupted: what was finished is stored" in err
     assert list((tmp_path / "tmp").iterdir()) == []
+    assert list(tmp_path.glob("x.db*")) == [tmp_path / "x.db"]
 
 
 def test_temporary_folders_go_with_a_process_that_leaves_at_once(

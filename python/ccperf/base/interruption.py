@@ -1,5 +1,6 @@
-"""Ctrl-C or SIGTERM: a command ends within half a second, whatever it is in the middle of; after
-SIGTERM, at which nobody waits, within five, so that it leaves no folder behind on a busy machine.
+"""Ctrl-C, SIGTERM or a terminal that is gone (SIGHUP): a command ends within half a second,
+whatever it is in the middle of. At the other two nobody waits: it has five, so that it leaves no
+folder behind on a busy machine.
 
 Python notices a signal when its main thread comes back to Python code. Inside a library that may
 take a while, so a command also watches from a thread of its own. What runs side by side is asked to
@@ -14,25 +15,27 @@ import select
 import signal
 import sys
 import threading
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
 #: What a command returns that was interrupted: the exit status after Ctrl-C.
 STATUS = 130
-#: The exit status after SIGTERM.
-_TERMINATED = 128 + signal.SIGTERM
+#: At these nobody waits. Status 128 and their number says which it was.
+_TERMINATING = (signal.SIGTERM, signal.SIGHUP)
 #: So long may threads and processes take to end by themselves.
 _PATIENCE_S = 0.2
-#: The same after SIGTERM.
+#: The same where nobody waits.
 _PATIENCE_WHEN_TERMINATED_S = 4.0
 #: By then the main thread has made an end, or is in the middle of something long.
 _LIMIT_S = 0.4
-#: The same after SIGTERM: who sends it, a scheduler of jobs say, waits for tens of seconds.
+#: The same where nobody waits: who sends SIGTERM, a scheduler of jobs say, has tens of seconds.
 _LIMIT_WHEN_TERMINATED_S = 5.0
 
 #: Temporary ones, which go with this process (`ccperf.base.folders`).
 folders: set[str] = set()
 
+_status = STATUS
 _noticed = threading.Event()
 _watched = threading.Event()
 _terminated = threading.Event()
@@ -58,15 +61,16 @@ def patience_s() -> float:
 
 
 def watch() -> None:
-    """See to it that Ctrl-C and SIGTERM end this process; a command calls this, a library never."""
+    """See to it that these signals end this process; a command calls this, a library never."""
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
     # Else started with it ignored, as in the background of a shell.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+    for number in _TERMINATING:  # nohup ignores one of them
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _terminate)
     _watched.set()
     threading.Thread(target=_wait, args=(readable,), name="ccperf-ctrl-c", daemon=True).start()
 
@@ -79,16 +83,19 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     """Do what a Ctrl-C does at the moment."""
+    global _status
+    _status = 128 + number
     _terminated.set()
     interrupt = signal.getsignal(signal.SIGINT)
     (interrupt if callable(interrupt) else _interrupt)(number, frame)
 
 
 def _wait(readable: int) -> None:
-    """Wait for a Ctrl-C or SIGTERM, and leave if nobody else makes an end."""
+    """Wait for one of the signals, and leave if nobody else makes an end."""
     first = _next(readable, None)
-    _next(readable, _LIMIT_WHEN_TERMINATED_S if first == signal.SIGTERM else _LIMIT_S)
-    print("stopped; what was finished is stored", file=sys.stderr)
+    _next(readable, _LIMIT_WHEN_TERMINATED_S if first in _TERMINATING else _LIMIT_S)
+    with suppress(OSError):  # the terminal may be gone
+        print("stopped; what was finished is stored", file=sys.stderr)
     leave()
 
 
@@ -98,7 +105,7 @@ def _next(readable: int, timeout_s: float | None) -> int | None:
     ready.register(readable, select.POLLIN)
     while ready.poll(None if timeout_s is None else 1000 * timeout_s):
         number = os.read(readable, 1)[0]
-        if number in (signal.SIGINT, signal.SIGTERM):
+        if number in (signal.SIGINT, *_TERMINATING):
             return number
     return None
 
@@ -117,4 +124,4 @@ def leave() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
-        os._exit(_TERMINATED if _terminated.is_set() else STATUS)
+        os._exit(_status)
