@@ -184,3 +184,21 @@ def test_as_many_more_seeds_as_are_asked_for_tell_in_80_of_100_cases(
 
     assert tells(enough) >= 780
     assert tells(max(2, enough // 2)) < 700
+
+
+@pytest.mark.parametrize(("more", "least", "most"), [("asked", 0.07, 0.14), ("one", 0.2, 0.34)])
+def test_adding_seeds_until_something_is_shown_finds_more_than_chance(
+    more: str, least: float, most: float
+) -> None:
+    """As docs/evidence.md warns: 10 % with as many as the verdict asks for, 27 % one by one."""
+
+    def flagged(draw: np.random.Generator) -> bool:
+        pairs = draw.normal(0, 0.03, 3).tolist()
+        while True:
+            found = difference([1.0] * len(pairs), np.exp(pairs).tolist(), "ratio")
+            next_ones = found.more_seeds if more == "asked" else 1
+            if found.direction != "unknown" or next_ones is None or len(pairs) + next_ones > 100:
+                return found.is_shown
+            pairs += draw.normal(0, 0.03, next_ones).tolist()
+
+    assert least < count(400, flagged, 1) / 400 < most
