@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 @exporter("json", b'{"start": {')
 def iperf3(result: Result, path: Path) -> None:
-    """One stream a flow, one interval for each of the grid; bytes are those that the sender sent.
+    """One stream a flow, one interval for each of the grid.
 
+    Bytes are those that applications write and read, once each: iperf3 does not see what TCP sends
+    again, nor what comes twice.
     What a simulation does not have (processor load, RTT variance) is 0, as iperf3 prints it where
     the system does not tell.
     """
@@ -31,7 +33,7 @@ def iperf3(result: Result, path: Path) -> None:
         return np.asarray(samples.array(column), dtype=float).reshape(-1, count)
 
     times = matrix("time_ns")[:, 0] / 1e9
-    sent, received = matrix("sent_bytes"), matrix("received_bytes")
+    sent, received = matrix("written_bytes"), matrix("read_bytes")
     again, cwnd, srtt = matrix("retransmissions"), matrix("cwnd_bytes"), matrix("srtt_ns")
     intervals = []
     for index in range(1, times.size):
