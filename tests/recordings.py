@@ -52,6 +52,8 @@ class Dumbbell:
     flows: int = 1
     points: int = 500
     segment: int = 1448
+    #: What each flow has to carry; without end, if 0.
+    size: str = "0B"
     rate_bps: int | Sequence[int] = 16_000_000
     base_rtt_ns: int = 15_000_000
     interval_ns: int = INTERVAL_NS
@@ -83,7 +85,7 @@ class Dumbbell:
                 {
                     "name": name,
                     "start": start,
-                    "application": {"type": "Greedy", "bytes": "0B"},
+                    "application": {"type": "Greedy", "bytes": self.size},
                     "tcp": {"SegmentSize": str(self.segment)},
                 }
                 for name, start in zip(self.names, self.starts or ["0s"] * self.flows, strict=True)

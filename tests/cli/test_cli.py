@@ -21,6 +21,7 @@ from ccperf.cli.app import invoke
 from ccperf.cli.commands import COMMANDS
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.present.figures import FIGURES, OF_RECORDINGS
+from ccperf.runs.metrics import METRICS
 from ccperf.site import Built
 from program_lines import SHORT
 
@@ -301,6 +302,21 @@ def test_show_explains_a_figure_as_pages_do(ccperf: Any) -> None:
             shown = ccperf("show", "figure", name)
             assert kind.caption
             assert kind.caption in " ".join(shown.out.split())
+
+
+@pytest.mark.parametrize(
+    ("metric", "how"),
+    [
+        ("mean_srtt_l4", "mean over the flows"),
+        ("total_rtos_l4", "sum over the flows"),
+        ("used_capacity_l1", "largest over the links"),
+    ],
+)
+def test_show_says_what_of_its_flows_a_run_has(ccperf: Any, metric: str, how: str) -> None:
+    assert f"a run has the {how} that have one" in ccperf("show", "metric", metric).out
+    assert (
+        ccperf("show", "metric", metric, "--json").json["over_flows"] == METRICS[metric].over_flows
+    )
 
 
 def test_show_puts_both_names_side_by_side(ccperf: Any) -> None:

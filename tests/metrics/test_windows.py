@@ -13,6 +13,7 @@ from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs.metrics import METRICS, STEADY, STEADY_PREFIX, metric_named
 from ccperf.runs.metrics.windows import phases
 from ccperf.scenario import Scenario
+from ccperf.store.metric_text import reduced
 from recordings import Dumbbell
 
 #: A grid of tenths of a second, 30 s long.
@@ -183,6 +184,47 @@ def test_what_is_not_near_at_the_end_has_not_settled() -> None:
     assert "settling_time_l4" not in found
 
 
+def test_a_flow_that_starts_late_answers_as_soon_as_one_that_starts_with_the_run() -> None:
+    """The seconds before its start are no part of the last second: they made 0.8 s of 0.1."""
+    late = Dumbbell(
+        **TENTHS,
+        starts=["10s"],
+        samples={"received_bytes": received((100, 0), (199, 8))},
+        counters={"start_ns": [10 * 10**9]},
+    )
+    for made in (Dumbbell(**TENTHS, samples={"received_bytes": received((299, 8))}), late):
+        assert flow(made)["response_time_l4"] == pytest.approx(0.1)
+        assert flow(made)["settling_time_l4"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    "ended", [{"counters": {"stop_ns": [12 * 10**9]}}, {"size": "40MB"}], ids=["stopped", "finite"]
+)
+def test_what_does_not_stay_has_no_steady_state_to_answer_in(ended: dict[str, Any]) -> None:
+    """Over a steady state from 10 s on, its mean is of a silence, and its peak 14 times as much."""
+    of_time = np.r_[np.full(120, 40), np.full(180, 0)] * 1448
+    samples = {"in_flight_bytes": of_time, "received_bytes": received((120, 8), (179, 0))}
+    found = flow(Dumbbell(**TENTHS, samples=samples, **ended))
+    assert "steady_mean_in_flight_l4" in found
+    answers = {"response_time_l4", "settling_time_l4", "overshoot_in_flight_l4"}
+    assert not answers & found.keys()
+
+
+def test_a_run_in_which_some_flow_never_settles_has_no_mean_of_the_others() -> None:
+    both = np.stack([received((299, 8)), received((250, 8), (49, 1))], axis=1)
+    made = Dumbbell(**TENTHS, flows=2, samples={"received_bytes": both, "in_flight_bytes": 1448})
+    columns = made.metrics().flow
+    settling = METRICS["settling_time_l4"]
+    assert settling.name in columns["flow_1"]
+    assert settling.name not in columns["flow_2"]
+    assert settling.of_run(columns) is None
+    assert settling.without_value(columns.values()) == "never"
+    stored = dict(reduced(columns))
+    assert settling.name not in stored
+    assert settling.is_never(stored)
+    assert stored["response_time_l4"] == METRICS["response_time_l4"].of_run(columns)
+
+
 def test_overshoot_is_the_peak_over_the_steady_mean() -> None:
     in_flight = np.r_[np.full(150, 40), np.full(20, 30), np.full(130, 20)] * 1448
     made = Dumbbell(**TENTHS, changes=["15s"], samples={"in_flight_bytes": in_flight})
@@ -258,3 +300,57 @@ def test_what_depends_on_the_unit_or_the_number_of_flows_ranks_nothing() -> None
     assert {m.better for m in METRICS.values() if "product_fairness" in m.name} == {None}
     ranked = {metric_named(name) for criterion in CRITERIA for name in criterion.metrics}
     assert not [m.name for m in ranked if "^n" in m.unit or "ln(" in m.unit or "1/Mbps" in m.unit]
+
+
+def test_what_a_flow_measures_exists_to_the_end_of_the_interval_in_which_it_ends() -> None:
+    """Until 1.05 s of tenths: the 11th sample, at 1.1 s, is its last."""
+    samples = {"srtt_ns": np.r_[np.nan, np.full(10, 20), np.full(289, 40)] * 1e6}
+    counters = {"completion_ns": [1.05e9]}
+    found = flow(Dumbbell(**TENTHS, size="1MB", samples=samples, counters=counters))
+    assert found["mean_srtt_l4"] == pytest.approx((10 * 20 + 40) / 11)
+    assert "the end of the interval in which it ends" in METRICS["mean_srtt_l4"].definition
+
+
+def test_a_timer_that_backs_off_puts_the_sender_into_loss_once() -> None:
+    """Nothing passes from 1 to 20 s: the timer expires four times, and its value doubles."""
+    wire = {"name": "wire", "ends": ["a", "b"], "rate": "1Mbps", "delay": "10ms"}
+    scenario = Scenario(
+        stop_time="25s",
+        nodes=["a", "b"],
+        links=[wire],
+        flows=[{"source": "a", "destination": "b", "cc": "newreno"}],
+        changes=[{"time": t, "link": "wire", "loss": p} for t, p in (("1s", 1.0), ("20s", 0.0))],
+        recording={"changes": True},
+    )
+    result = ccperf.simulate(scenario)
+    changes = result.recording.changes
+    assert changes is not None
+    timers = changes.array("value")[np.array(changes.strings("name")) == "rto_ns"]
+    assert sum(timers[1:] == 2 * timers[:-1]) >= 4
+    assert result.flow_metrics["flow_1"]["total_rtos_l4"] == 1
+    for name in ("total_rtos_l4", "total_timeouts_l4"):
+        assert "backoff" in METRICS[name].definition.lower()
+
+
+def test_definitions_say_of_which_flows_they_are() -> None:
+    flows: list[dict[str, Any]] = [
+        {"source": "a", "destination": "b", "cc": "newreno"},
+        {"source": "a", "destination": "b", "cc": "newreno", "application": {"type": "CBR"}},
+        {"source": "a", "destination": "b", "transport": "UDP", "application": {"type": "CBR"}},
+    ]
+    flows[1]["application"]["rate"] = flows[2]["application"]["rate"] = "1Mbps"
+    wire = {"name": "wire", "ends": ["a", "b"], "rate": "8Mbps", "delay": "5ms"}
+    recording = {"completions": True}
+    scenario = Scenario(
+        stop_time="2s", nodes=["a", "b"], links=[wire], flows=flows, recording=recording
+    )
+    result = ccperf.simulate(scenario)
+    harm = "harm_throughput_l4"
+    assert [harm in found for found in result.flow_metrics.values()] == [True, False, False]
+    assert "always have something to send" in METRICS[harm].definition
+    acked = result.recording.completions
+    assert acked is not None
+    goodputs = acked.array("acked_bytes") * 8e-6 / 2
+    assert goodputs.size == 2
+    assert result.network_metrics["net"]["mean_goodput_l4"] == pytest.approx(goodputs.mean())
+    assert "over UDP" in METRICS["mean_goodput_l4"].definition

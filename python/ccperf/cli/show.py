@@ -293,6 +293,7 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
     if name not in METRICS:
         raise UsageError("metric", unknown("metric", name, METRICS))
     metric = METRICS[name]
+    is_reduced = metric.scope in ("flow", "link")
     facts = {
         "name": name,
         "scope": metric.scope,
@@ -300,6 +301,7 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         "unit": metric.unit,
         "better": metric.better,
         "effect": metric.effect,
+        **({"over_flows": metric.over_flows} if is_reduced else {}),
         "formula": metric.formula,
         "definition": metric.definition,
     }
@@ -308,6 +310,9 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
     )
     head = f"{name} [{metric.unit}]: one value a {metric.scope}, layer {metric.layer}; {better}"
     head += f"; compared by {metric.effect}s"
+    if is_reduced:
+        how = "largest" if metric.over_flows == "max" else metric.over_flows
+        head += f"; a run has the {how} over the {metric.scope}s that have one"
     return facts, f"{head}\n\n{metric.definition}"
 
 

@@ -50,10 +50,12 @@ def decode(text: str) -> dict[str, dict[str, float]]:
 
 
 def reduced(columns: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
-    """Yield each metric that some column has, reduced over them as it says."""
+    """Yield each metric that some column has, reduced over them as it says (`Metric.of_run`)."""
     of_name: dict[str, list[float]] = {}
     for values in columns.values():
         for name, value in values.items():
             of_name.setdefault(name, []).append(value)
     for name, found in of_name.items():
-        yield name, REDUCTIONS[METRICS[name].over_flows if name in METRICS else "mean"](found)
+        metric = METRICS.get(name)
+        if metric is None or not metric.without_value(columns.values()):
+            yield name, REDUCTIONS[metric.over_flows if metric else "mean"](found)

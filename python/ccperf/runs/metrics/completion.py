@@ -86,7 +86,10 @@ def unfinished_share_l4(transfers: Transfers) -> float:
 
 @of_class(unit="1", effect="difference", formula="sum of rtos", kind="count", over_flows="sum")
 def total_timeouts_l4(transfers: Transfers) -> float:
-    """Retransmission timeouts of the transfers of the class."""
+    """Retransmission timeouts of the transfers of the class that put their sender into Loss.
+
+    Backoff and SYNs add nothing, as in total_rtos_l4.
+    """
     return float(transfers.timeouts)
 
 
@@ -98,7 +101,7 @@ def total_timeouts_l4(transfers: Transfers) -> float:
     over_flows="sum",
 )
 def total_idle_timeouts_l4(transfers: Transfers) -> float:
-    """Retransmission timeouts of the transfers of the class that sent nothing again.
+    """Such timeouts (total_timeouts_l4) of the transfers of the class that sent nothing again.
 
     Nothing was lost: marks had made the window smaller than a segment, and with nothing in flight
     the sender waited for its timer before it sent the next one (RFC 3168, section 6.1.2).

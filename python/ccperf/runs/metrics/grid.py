@@ -25,7 +25,7 @@ SAMPLING = (
     "bit/s. Means and sample standard deviations (ddof = 1) run over k = 1 ... n-1: over the whole "
     "run, also for a flow that starts later or ends earlier, and over those values that exist. "
     "Round-trip times, delays and gaps between departures exist from a flow's first measurement to "
-    "its end."
+    "the end of the interval in which it ends."
 )
 
 _SECOND_NS = 1_000_000_000

@@ -102,9 +102,9 @@ def jains_fairness_goodput_l4(flows: FlowSeries) -> float:
 
     A goodput g_i is what the receiver has acknowledged in the whole run, over the time from the
     flow's start to the end of the run. That of a flow that is stopped before ends over TCP when all
-    that it had written is acknowledged, over others with its stop. It needs no samples, only that
-    completions are recorded, so that it is over all flows where few are sampled; absent where fewer
-    than two flows have no end.
+    that it had written is acknowledged, over others with its stop. Datagrams are not acknowledged:
+    flows over UDP are none of the n. It needs no samples, only that completions are recorded, so
+    that it is over all flows where few are sampled; absent where n is less than two.
     """
     g = flows.goodputs
     return float(g.sum() ** 2 / (len(g) * (g**2).sum())) if len(g) > 1 and g.any() else np.nan
@@ -120,7 +120,7 @@ def jains_fairness_goodput_l4(flows: FlowSeries) -> float:
 def mean_goodput_l4(flows: FlowSeries) -> float:
     """Mean of the goodputs of the flows without an end, as in jains_fairness_goodput_l4.
 
-    Absent where no flow is without an end.
+    Flows over UDP have none. Absent where no other flow is without an end.
     """
     return float(flows.goodputs.mean()) if len(flows.goodputs) else np.nan
 

@@ -71,12 +71,13 @@ class Metric:
     def of_run(self, columns: Mapping[str, Mapping[str, float]]) -> float | None:
         """Return one value of the columns of its scope, None if none of them has one.
 
-        Of the classes of transfers, which have flows in common, it is that of `of_class`.
+        Of the classes of transfers, which have flows in common, it is that of `of_class`. What
+        never came to pass in some column has no mean over the others: they are the quick ones.
         """
         if self.scope == "class":
             return columns.get(self.of_class, {}).get(self.name.rpartition(".")[2])
         values = [values[self.name] for values in columns.values() if self.name in values]
-        if not values:
+        if not values or self.without_value(columns.values()):
             return None
         return REDUCTIONS[self.over_flows](values)
 

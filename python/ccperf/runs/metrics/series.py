@@ -94,6 +94,11 @@ class FlowSeries(Sampled):
         self.payload_share: Floats = self.segment_bytes / (
             self.segment_bytes + np.array([_header_bytes(sender) for sender in senders])
         )
+        # Transfers of workloads have no application here; they have an end, and are not stopped.
+        given = (sender.get("application") for sender in senders)
+        sizes = [_native.parse_size(each["bytes"]) if each else -1 for each in given]
+        #: What each flow has to carry, in bytes, 0 without an end, shape (flows,).
+        self._sizes: Integers = np.array(sizes, dtype=np.int64)
         #: Whether the flow is over TCP and always has data to send, shape (flows,).
         self.is_endless = np.array([_is_endless(sender) for sender in senders], dtype=bool)
         transports = [sender.get("transport", "TCP") for sender in senders]
@@ -133,12 +138,16 @@ class FlowSeries(Sampled):
     @property
     def _has_written_all(self) -> npt.NDArray[np.bool_]:
         """Whether a flow's socket has all of its bytes at the last grid point, shape (flows,)."""
-        # Transfers of workloads are not stopped: they have no application here, and need none.
-        given = (sender.get("application", {"bytes": "0B"})["bytes"] for sender in self.senders)
-        sizes = np.array([_native.parse_size(size) for size in given], dtype=np.int64)
-        written = self._samples.state("written_bytes")
+        sizes, written = self._sizes, self._samples.state("written_bytes")
         has_all: npt.NDArray[np.bool_] = (sizes > 0) & (written[-1:] >= sizes).any(axis=0)
         return has_all
+
+    @property
+    def stays(self) -> npt.NDArray[np.bool_]:
+        """Whether a flow without an end may send until the last grid point, shape (flows,)."""
+        end = self._samples.ends_ns[-1:].max(initial=0)
+        staying: npt.NDArray[np.bool_] = (self.counter("stop_ns") >= end) & (self._sizes == 0)
+        return staying
 
     @cached_property
     def is_there(self) -> npt.NDArray[np.bool_]:
@@ -258,12 +267,14 @@ class FlowSeries(Sampled):
 
     @cached_property
     def lately(self) -> Floats:
-        """Mean of throughput_l4 over the last second, or as much as there is, in Mbps."""
+        """Mean of throughput_l4 over the last second, or since the flow's start, in Mbps."""
+        second = self._samples.second
         sums = np.cumsum(self.throughput_l4, axis=0)
         before = np.zeros_like(sums)
-        before[self._samples.second :] = sums[: len(sums) - self._samples.second]
-        count = np.minimum(np.arange(1, len(sums) + 1), self._samples.second)
-        found: Floats = (sums - before) / count[:, np.newaxis]
+        before[second:] = sums[: len(sums) - second]
+        begins = self._samples.ends_ns.searchsorted(self.counter("start_ns"), side="right")
+        since = np.arange(1, len(sums) + 1)[:, np.newaxis] - begins
+        found: Floats = (sums - before) / np.clip(since, 1, second)
         return found
 
     @cached_property

@@ -77,7 +77,11 @@ def mean_cwnd_l4(flows: FlowSeries) -> Floats:
 
 @metric("flow", unit="ms", better="lower", formula="mean over k of srtt(t_k)")
 def mean_srtt_l4(flows: FlowSeries) -> Floats:
-    """Mean of TCP's smoothed round-trip time (RFC 6298), rounded to whole us at each point."""
+    """Mean of TCP's smoothed round-trip time (RFC 6298), rounded to whole us at each point.
+
+    With timestamps ns-3's TCP measures whole milliseconds and takes 1 us for 0, and so do we: where
+    round trips are shorter than 1 ms it says nothing (docs/what-ns3-does.md).
+    """
     return mean(flows.srtt)
 
 
@@ -255,7 +259,11 @@ def total_retransmissions_l4(flows: FlowSeries) -> Floats:
     sampled=False,
 )
 def total_rtos_l4(flows: FlowSeries) -> Floats:
-    """Retransmission timeouts in the whole run."""
+    """Retransmission timeouts in the whole run that put the sender into Loss.
+
+    A timer that expires again before the sender has left Loss (backoff) adds nothing, nor does that
+    of a SYN: a long outage of the path has one.
+    """
     return flows.of_tcp(flows.counter("rtos"))
 
 

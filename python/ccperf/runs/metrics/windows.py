@@ -26,7 +26,7 @@ STEADY = (
     "Steady state: k runs only over the intervals that begin after the warm-up, so with t_(k-1) at "
     "or after its end. That is what the scenario declares (`recording.warm_up`); where it declares "
     "none, a third of what is left of the run after the last event that algorithms have to answer: "
-    "the start of a flow without end, or the change of a link where that changes once."
+    "the start of a flow without end, or the change of links where all change at one time only."
 )
 
 Series = TypeVar("Series")
