@@ -56,12 +56,13 @@ def test_a_packet_trace_replaces_nothing_but_a_trace(
         assert text.startswith(f"error: --packets: `{target}` is ")
 
 
-def test_a_packet_trace_replaces_a_trace(tmp_path: Path) -> None:
-    Path("p.csv").touch()
-    assert invoke([*AQM, "--packets", "p.csv"]) == 0
-    first = (tmp_path / "p.csv").read_bytes()
-    assert invoke([*AQM, "--packets", "p.csv", "--cc", "cubic"]) == 0
-    assert (tmp_path / "p.csv").read_bytes().startswith(first[:40])
+@pytest.mark.parametrize("name", ["p.csv", "p.headers.csv", "p.pcapng"])
+def test_a_packet_trace_replaces_a_trace(tmp_path: Path, name: str) -> None:
+    Path(name).touch()
+    assert invoke([*AQM, "--packets", name]) == 0
+    first = (tmp_path / name).read_bytes()
+    assert invoke([*AQM, "--packets", name, "--cc", "cubic"]) == 0
+    assert (tmp_path / name).read_bytes()[:40] == first[:40]
     assert invoke([*AQM, "--packets", "/dev/null"]) == 0
 
 

@@ -47,10 +47,9 @@ class Kind:
         )
 
 
-PACKET_TRACE = Kind(
-    "packet trace",
-    (b"time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason\n",),
-)
+_TRACE = b"time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason"
+#: Without and with the columns of headers.
+PACKET_TRACE = Kind("packet trace", (_TRACE + b"\n", _TRACE + b",protocol,source,destination,"))
 CAPTURE = Kind("capture of ccperf (pcapng)", (b"\x0a\x0d\x0d\x0a",), (b"ccperf ",))
 #: By suffix, without the dot.
 FIGURES = {
