@@ -354,3 +354,15 @@ def test_definitions_say_of_which_flows_they_are() -> None:
     assert goodputs.size == 2
     assert result.network_metrics["net"]["mean_goodput_l4"] == pytest.approx(goodputs.mean())
     assert "over UDP" in METRICS["mean_goodput_l4"].definition
+
+
+def test_jain_s_index_of_the_grid_counts_flows_that_have_not_started() -> None:
+    """Alone for 10 s of 30, then in halves: 1/2 for a third of the time. Of seconds it is 1."""
+    both = np.stack([received((100, 8), (199, 4)), received((100, 0), (199, 4))], axis=1)
+    counters = {"start_ns": [0, 10 * 10**9]}
+    made = Dumbbell(**TENTHS, flows=2, samples={"received_bytes": both}, counters=counters)
+    found = network(made)
+    name = "mean_jains_fairness_throughput_l4"
+    assert found[name] == pytest.approx((100 * 0.5 + 199) / 299)
+    assert found["mean_jains_fairness_1s_l4"] == pytest.approx(1)
+    assert "before\nits start" in METRICS[name].definition

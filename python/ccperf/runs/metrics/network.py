@@ -82,7 +82,9 @@ def mean_agg_utility_mpdf_l4(flows: FlowSeries) -> float:
 def mean_jains_fairness_throughput_l4(flows: FlowSeries) -> float:
     """Mean of Jain's fairness index of the n flows' throughputs x_i: 1/n to 1, 1 is fair.
 
-    Intervals in which no flow has throughput are left out.
+    Intervals in which no flow has throughput are left out. The n flows are all of the run: before
+    its start and after its end a flow has a throughput of 0, which is not fair. What is of the time
+    in which all send is mean_jains_fairness_1s_l4.
     """
     x = flows.throughput_l4
     n = x.shape[1]

@@ -30,13 +30,14 @@ _ASKED_WITH = "overshoot_in_flight_l4"
 def response_time_l4(flows: FlowSeries) -> Floats:
     """Time from the last event until the throughput first is near that of the steady state.
 
-    y is the mean of throughput_l4 over the last second, or since the flow's start if that is later;
-    Y is its mean over the steady state (see steady_mean_throughput_l4). The event is the last one
-    that algorithms have to answer: the start of a flow without end, or the change of links where
-    all change at one time only; the run's start where there is none. Absent for flows that have an
-    end or are stopped before the run ends. Where the throughput is never near, as where there is
-    none in the steady state, it is never: absent, though overshoot_in_flight_l4 is there. A run in
-    which that is so of some flow has no mean over the others.
+    y is the mean of throughput_l4 over the last second (in whole intervals), or since the flow's
+    start if that is later; Y is its mean over the steady state (see steady_mean_throughput_l4). The
+    event is the last one that algorithms have to answer: the start of a flow without end, or the
+    change of links where all change at one time only; the run's start where there is none. Absent
+    for flows that have an end or are stopped before the run ends. Where the throughput is never
+    near, as where there is none in the steady state, it is never: absent, though
+    overshoot_in_flight_l4 is there. A run in which that is so of some flow has no mean over the
+    others.
     """
     near = _near(flows)
     reached = flows.time[np.argmax(near, axis=0)] if len(near) else np.nan
