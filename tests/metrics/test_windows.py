@@ -223,6 +223,10 @@ def test_a_run_in_which_some_flow_never_settles_has_no_mean_of_the_others() -> N
     assert settling.name not in stored
     assert settling.is_never(stored)
     assert stored["response_time_l4"] == METRICS["response_time_l4"].of_run(columns)
+    # What a run has says nothing of a group of flows, which may not be there.
+    of_group = metric_named(f"one.{settling.name}")
+    assert not of_group.is_never(stored)
+    assert of_group.is_never({f"one.{settling.asked_with}": 50.0})
 
 
 def test_overshoot_is_the_peak_over_the_steady_mean() -> None:

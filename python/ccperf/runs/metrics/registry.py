@@ -83,7 +83,9 @@ class Metric:
 
     def is_never(self, values: Mapping[str, float]) -> bool:
         """Whether what it measures did not come to pass in a run with these values."""
-        return bool(self.asked_with) and self.name not in values and self.asked_with in values
+        if not self.asked_with or self.name in values:
+            return False
+        return self._in_its_class(self.asked_with) in values
 
     def without_value(self, columns: Iterable[Mapping[str, float]]) -> str:
         """What stands where there is no value: `never` if what it measures did not come to pass."""
