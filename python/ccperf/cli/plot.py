@@ -244,22 +244,18 @@ def _overlays(
 
 
 def _point(results: Sequence[Result]) -> list[str]:
-    """The point that runs of one experiment have in common, as far as there is a choice: parameters
-    that the catalogue varies, or that are not as it has them; and the seed."""
+    """The point that runs of one experiment have in common, as far as there was a choice, and the
+    seed."""
     from ccperf.algorithms.roles import parameters
     from ccperf.experiments.catalogue import NAMED
 
     points = [parameters(result.parameters) for result in results]
     experiment = results[0].experiment or ""
     known = NAMED.get(experiment)
-    usual = known.point({}) if known else {}
-    varied = {each.name for each in known.parameters if len(each.grid) > 1} if known else set()
-    fixed = {name: str(value) for name, value in usual.items() if name not in varied}
     words = [
         f"{name}-{value}"
-        for name, value in points[0].items()
+        for name, value in (known.chosen(points[0]) if known else points[0]).items()
         if all(str(point.get(name)) == str(value) for point in points)
-        and fixed.get(name) != str(value)
     ]
     seeds = {result.provenance.seed for result in results}
     return [*words, *(f"seed-{seed}" for seed in seeds if len(seeds) == 1)]

@@ -58,9 +58,10 @@ def sweeps(
         point = dict(cell.point.parameters)
         over = parameter or answer(cell.point.experiment).over
         if over in point:
+            known = NAMED.get(cell.point.experiment)
             others = [
                 f"{name}-{value}"
-                for name, value in point.items()
+                for name, value in (known.chosen(point) if known else point).items()
                 if name != over and name not in follow[cell.point.experiment]
             ]
             groups.setdefault((cell.point.experiment, over, *others), []).append(cell)

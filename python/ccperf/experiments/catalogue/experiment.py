@@ -282,6 +282,17 @@ class Experiment(ABC):
         length = _length(self.stop_time)
         return self.length(Setup("", self.point(point, length), stop_time=length))
 
+    def chosen(self, point: Mapping[str, object]) -> dict[str, object]:
+        """The parameters of a point in which there was a choice: those that the catalogue varies,
+        and those that are not as it has them."""
+        varied = {each.name for each in self.parameters if len(each.grid) > 1}
+        usual = self.point({})
+        return {
+            name: value
+            for name, value in point.items()
+            if name in varied or str(usual.get(name)) != str(value)
+        }
+
     def following(self, points: Iterable[Mapping[str, str]]) -> set[str]:
         """The parameters that are `AUTO` by default and, at these points, follow from the others:
         none to choose, and in the way of a line over another one."""
