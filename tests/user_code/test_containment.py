@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -187,3 +188,17 @@ def test_processes_of_other_sessions_end_with_the_run(tmp_path: Path, child: str
     for process in left:
         process.kill()
     assert left == []
+
+
+def test_a_process_that_stands_ready_ends_in_silence_when_who_asks_is_killed() -> None:
+    """With an answer that nobody has read, the system says more than that there is no more."""
+    asks, stands = socket.socketpair()
+    code = "from ccperf.runs.backends.warm import main; main()"
+    with stands:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=stands, stderr=subprocess.PIPE, text=True
+        )
+        stands.send(b"answer")
+    asks.close()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
