@@ -214,6 +214,29 @@ fn answers_in_time_wait_have_no_ect() {
     );
 }
 
+/// The one in 130 comes too soon after the one before, as does the one in 160.
+#[test]
+fn answers_in_time_wait_are_counted_anew() {
+    let rest = "
+        60  < . 1:1001 ack 1
+        60  > . 1 ack 1001
+        70  close
+        70  > F. 1 ack 1001
+        110 < . 1001 ack 2
+        120 < . 1 ack 2
+        120 > . 2 ack 1001
+        130 < . 1 ack 2
+        140 < F. 1001 ack 2
+        140 > . 2 ack 1002
+        140 ? tcp TimeWait
+        150 < . 1 ack 2
+        150 > . 2 ack 1002
+        160 < . 1 ack 2
+        170 ? tcp TimeWait
+    ";
+    play(&[], &after(ESTABLISHED, rest));
+}
+
 /// A mark that is to be echoed is echoed by the FIN, too.
 #[test]
 fn the_fin_of_a_receiver_echoes_a_mark() {
