@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-import shutil
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +22,7 @@ from ccperf.runs import backends
 from ccperf.runs.parquet import NOT_DRAWN, decode, encode
 from ccperf.runs.result import Result, identify
 from ccperf.store import Store, StoreError, checksums, metric_text, schema
-from ccperf.store.opening import DamagedStore, StoreWriteError
+from ccperf.store.opening import DamagedStore
 from recordings import ScriptedBackend, small_scenario
 
 if TYPE_CHECKING:
@@ -591,42 +590,3 @@ def test_sql_has_a_row_a_metric_of_runs_old_and_new(path: Path) -> None:
             for subject, values in one.flow_metrics.items()
             for name, value in values.items()
         }
-
-
-@pytest.mark.parametrize("how", ["deleted", "moved", "replaced", "folder"])
-def test_a_file_that_loses_its_name_is_kept_under_another(
-    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SQLite goes on without a word: what hours had made was gone at the end."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "there").mkdir()
-    path = tmp_path / "there" / "runs.db"
-    store = Store(path, "a")
-    store.add(result(seed=1))
-    if how == "deleted":
-        path.unlink()
-    elif how == "folder":
-        shutil.rmtree(path.parent)
-    else:
-        path.rename(tmp_path / "there" / "other.db")
-    if how == "replaced":
-        path.write_bytes(b"")
-    with pytest.raises(StoreWriteError, match=r"was deleted, moved or .*; what it had is in /"):
-        store.add(result(seed=2))
-    store.close()
-    (kept,) = tmp_path.rglob("runs-kept-*.db")
-    with Store(kept) as again:
-        assert again.load(result(seed=1).id).recording.equals(result(seed=1).recording)
-
-
-def test_a_file_that_is_gone_at_the_end_is_kept_too(path: Path) -> None:
-    def add() -> None:
-        with Store(path, "a") as store:
-            store.add(result())
-            path.unlink()
-
-    with pytest.raises(StoreWriteError, match="what it had is in"):
-        add()
-    (kept,) = path.parent.glob("*-kept-*")
-    with Store(kept) as again:
-        assert again.ids() == [result().id]

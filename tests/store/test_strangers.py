@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -527,3 +528,45 @@ def test_names_of_sites_stay_inside(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="site"):
             output.path(name)
     output.write("runs/0/index.html", "fine")
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced", "folder"])
+def test_a_file_that_loses_its_name_is_kept_under_another(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite goes on without a word: what hours had made was gone at the end."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    path = tmp_path / "there" / "runs.db"
+    first, second = results(2)
+    store = Store(path, "a")
+    store.add(first)
+    if how == "deleted":
+        path.unlink()
+    elif how == "folder":
+        shutil.rmtree(path.parent)
+    else:
+        path.rename(tmp_path / "there" / "other.db")
+    if how == "replaced":
+        path.write_bytes(b"")
+    with pytest.raises(StoreWriteError, match=r"was deleted, moved or .*; what it had is in /"):
+        store.add(second)
+    store.close()
+    (kept,) = tmp_path.rglob("runs-kept-*.db")
+    with Store(kept) as again:
+        assert again.load(first.id).recording.equals(first.recording)
+
+
+def test_a_file_that_is_gone_at_the_end_is_kept_too(path: Path) -> None:
+    more = results(4)
+
+    def add() -> None:
+        with Store(path, "a") as store:
+            store.add(more[-1])
+            path.unlink()
+
+    with pytest.raises(StoreWriteError, match="what it had is in"):
+        add()
+    (kept,) = path.parent.glob("*-kept-*")
+    with Store(kept) as again:
+        assert {*again.ids()} == {each.id for each in more}
