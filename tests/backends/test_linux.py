@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from ccperf import Scenario
+from ccperf.base.folders import Temporary
 from ccperf.errors import RunError, UsageError
 from ccperf.experiments import catalogue
 from ccperf.present.exporters import export
@@ -260,15 +261,15 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
         )
         who.chmod(0o755)
         other = replace(kernel, program=who if os.getuid() == 0 else program)
-        folder = tempfile.TemporaryDirectory
 
-        def made(**words: Any) -> Any:
-            found = folder(**{**words, "dir": place})
+        def made(what: str) -> Temporary:
+            found = Temporary(what)
             Path(found.name).chmod(0o777)
             return found
 
         monkeypatch.setattr(build, "current", lambda: other)
-        monkeypatch.setattr(tempfile, "TemporaryDirectory", made)
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        monkeypatch.setattr(backend, "Temporary", made)
 
     yield move
     os.umask(mask)

@@ -148,7 +148,7 @@ def test_where_nobody_is_under_test_one_run_is_made_for_all(
     words = ["run", "pfc_incast", "--cc", "dctcp,cubic", "--transport", "tcp,dcqcn", "--n", "2"]
     assert invoke(words) == 0
     lines = called(capsys.readouterr().out)
-    assert [line.split()[1].partition("=")[0] for line in lines] == ["aut", "aut", "n"]
+    assert [line.split()[1].partition("=")[0] for line in lines] == ["aut", "aut", "transport"]
     assert {path.name for path in tmp_path.glob("*.db")} == {
         "benchmark_TcpDctcp.db",
         "benchmark_TcpCubic.db",

@@ -192,7 +192,7 @@ def test_parameters_that_the_catalogue_varies_are_free() -> None:
     hermes = catalogue.get("hermes_black_hole")
     point = {each.name: str(each.default) for each in hermes.parameters} | {"load": "0.7"}
     group: Any = SimpleNamespace(described=hermes)
-    page: Any = SimpleNamespace(point=point)
+    page: Any = SimpleNamespace(point=point, settings={})
     assert hermes.printed is not None
     assert differing(group, page, hermes.printed.values[0]) == ()
 
