@@ -298,9 +298,9 @@ class Group:
         return tuple(self.said(page, name) for name in self.several)
 
     def order(self, among_several: tuple[str, ...]) -> tuple[int, ...]:
-        """Return what such values are sorted by."""
+        """Return what such values are sorted by; those of runs that are not compared come first."""
         pairs = zip(self.several.values(), among_several, strict=True)
-        return tuple(values.index(value) if value else -1 for values, value in pairs)
+        return tuple(values.index(value) if value in values else -1 for values, value in pairs)
 
     @cached_property
     def pooled(self) -> str:
