@@ -35,10 +35,10 @@ _LIMIT_WHEN_TERMINATED_S = 5.0
 #: Temporary ones, which go with this process (`ccperf.base.folders`).
 folders: set[str] = set()
 
+#: What this one returns.
 _status = STATUS
 _noticed = threading.Event()
 _watched = threading.Event()
-_terminated = threading.Event()
 
 
 def notice() -> bool:
@@ -57,7 +57,7 @@ def is_noticed() -> bool:
 
 def patience_s() -> float:
     """For how many seconds threads and processes that were asked to end are waited for."""
-    return _PATIENCE_WHEN_TERMINATED_S if _terminated.is_set() else _PATIENCE_S
+    return _PATIENCE_WHEN_TERMINATED_S if _status != STATUS else _PATIENCE_S
 
 
 def watch() -> None:
@@ -85,7 +85,6 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     """Do what a Ctrl-C does at the moment."""
     global _status
     _status = 128 + number
-    _terminated.set()
     interrupt = signal.getsignal(signal.SIGINT)
     (interrupt if callable(interrupt) else _interrupt)(number, frame)
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 #: So many parameters that all points have alike are said once, not with each.
-MANY_ALIKE = 4
+_MANY = 4
 
 
 def counted(number: int, noun: str) -> str:
@@ -24,19 +24,21 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def alike(points: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the parameters that several points have in common, if these are many."""
-    first, *others = [*points] or [{}]
-    if all(other == first for other in others):
-        return {}
-    found = {
-        name: value
-        for name, value in first.items()
-        if all(name in other and other[name] == value for other in others)
-    }
-    return found if len(found) >= MANY_ALIKE else {}
+def alike(points: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return by experiment the parameters that its points have in common, where these are many and
+    there is more than one point."""
+    first: dict[str, Mapping[str, Any]] = {}
+    common: dict[str, dict[str, Any]] = {}
+    several = set()
+    for experiment, point in points:
+        if point != first.setdefault(experiment, point):
+            several.add(experiment)
+        shared = common.setdefault(experiment, dict(point))
+        for name in [name for name, value in shared.items() if point.get(name) != value]:
+            del shared[name]
+    return {of: shared for of, shared in common.items() if of in several and len(shared) >= _MANY}
 
 
-def all_at(experiment: str, parameters: Mapping[str, Any]) -> str:
+def all_at(experiment: str, common: Mapping[str, Any]) -> str:
     """Return the sentence that says it: ``all points of leaf_spine: leaves=2 spines=2``."""
-    return f"all points of {experiment}: {' '.join(f'{n}={v}' for n, v in parameters.items())}"
+    return f"all points of {experiment}: {' '.join(f'{n}={v}' for n, v in common.items())}"

@@ -289,13 +289,7 @@ def common(rows: Iterable[RunRow]) -> dict[str, dict[str, Any]]:
     """By experiment what all these runs have alike, where that is said once."""
     from ccperf.algorithms.roles import parameters
 
-    points: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in rows:
-        if row.experiment:
-            point = parameters(row.parameters)
-            points.setdefault(row.experiment, {})[repr(point)] = point
-    found = {name: alike(at.values()) for name, at in points.items()}
-    return {name: said for name, said in found.items() if said}
+    return alike((row.experiment, parameters(row.parameters)) for row in rows if row.experiment)
 
 
 def own_parameters(row: RunRow, said_once: Mapping[str, Mapping[str, Any]]) -> str:
@@ -304,23 +298,26 @@ def own_parameters(row: RunRow, said_once: Mapping[str, Mapping[str, Any]]) -> s
     return parameters_text({k: v for k, v in row.parameters.items() if k not in said})
 
 
-def note_common(rows: Iterable[RunRow]) -> None:
+def note_common(said_once: Mapping[str, Mapping[str, Any]]) -> None:
     """Say once what all the runs of an experiment have alike."""
-    for said in common(rows).items():
+    for said in said_once.items():
         note(all_at(*said))
 
 
 def overview(
-    runs: Sequence[RunRow], metrics_of: Callable[[RunRow], MetricTables], differ: Sequence[str]
+    runs: Sequence[RunRow],
+    metrics_of: Callable[[RunRow], MetricTables],
+    differ: Sequence[str],
+    said_once: Mapping[str, Mapping[str, Any]],
 ) -> str:
     """One line a run: the headline metrics of its experiment, as far as there are values.
 
-    `differ`: in what each differs from those that look like it, if some do.
+    `differ`: in what each differs from those that look like it, if some do; `said_once`: what is
+    left out of lines (`common`).
     """
     from ccperf.runs.metrics import metric_named
 
     metrics = [metric_named(name) for name in headlines(run.experiment for run in runs)]
-    said_once = common(runs)
     rows = [
         [
             run.id,

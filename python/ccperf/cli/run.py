@@ -34,6 +34,7 @@ from ccperf.cli.options import (
     under_test,
 )
 from ccperf.cli.output import (
+    common,
     metric_tables,
     note,
     note_common,
@@ -225,8 +226,9 @@ def _print_overview(made: Sequence[Made]) -> None:
             stores[one.path].row(one.id, one.point.experiment, one.point.parameters) for one in made
         ]
         differ = settings(rows, lambda row: homes[row.id].scenario(row.id))
-        say(overview(rows, lambda row: homes[row.id].metrics(row.id), differ))
-    note_common(rows)
+        said_once = common(rows)
+        say(overview(rows, lambda row: homes[row.id].metrics(row.id), differ, said_once))
+    note_common(said_once)
 
 
 def _loaded(made: Iterable[Made]) -> Iterator[tuple[Made, Result]]:

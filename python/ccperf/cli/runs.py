@@ -61,7 +61,7 @@ def command(
             ],
         )
     )
-    note_common(rows)
+    note_common(said_once)
 
 
 def row_json(row: RunRow) -> dict[str, Any]:

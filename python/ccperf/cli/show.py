@@ -312,7 +312,8 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
     head += f"; compared by {metric.effect}s"
     if is_reduced:
         how = "largest" if metric.over_flows == "max" else metric.over_flows
-        head += f"; a run has the {how} over the {metric.scope}s that have one"
+        which = ", if each has one" if metric.asked_with else " that have one"
+        head += f"; a run has the {how} over the {metric.scope}s{which}"
     return facts, f"{head}\n\n{metric.definition}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ccperf.base.columns import table
@@ -203,21 +204,12 @@ def lacks(comparison: Comparison) -> list[str]:
 
 def common(comparison: Comparison) -> dict[str, dict[str, str]]:
     """Return by experiment what all its points have alike, where that is said once."""
-    points: dict[str, dict[Where, None]] = {}
-    for row in comparison.rows:
-        points.setdefault(row.experiment, {}).update(
-            dict.fromkeys(found.point for found in row.differences)
-        )
-    for lacks in (
-        comparison.lacking,
-        comparison.neither,
-        comparison.never,
-        comparison.less_finished,
-    ):
-        for lack in lacks:
-            points.setdefault(lack.experiment, {})[lack.point] = None
-    found = {experiment: alike(map(dict, ats)) for experiment, ats in points.items()}
-    return {experiment: said for experiment, said in found.items() if said}
+    unpaired = comparison.lacking, comparison.neither, comparison.never, comparison.less_finished
+    places = chain(
+        ((row.experiment, found.point) for row in comparison.rows for found in row.differences),
+        ((lack.experiment, lack.point) for lack in chain(*unpaired)),
+    )
+    return alike((experiment, dict(point)) for experiment, point in dict.fromkeys(places))
 
 
 def _by_metric(

@@ -297,10 +297,15 @@ class Group:
         """Return a page's values of the settings that differ."""
         return tuple(self.said(page, name) for name in self.several)
 
-    def order(self, among_several: tuple[str, ...]) -> tuple[int, ...]:
-        """Return what such values are sorted by; those of runs that are not compared come first."""
-        pairs = zip(self.several.values(), among_several, strict=True)
-        return tuple(values.index(value) if value in values else -1 for values, value in pairs)
+    def by_settings(self, pages: Iterable[Page]) -> list[Page]:
+        """Return pages in the order of those values, then as they were."""
+
+        def places(page: Page) -> list[int]:
+            pairs = zip(self.several.values(), self.among_several(page), strict=True)
+            # Runs that are not compared may have others.
+            return [values.index(value) if value in values else -1 for values, value in pairs]
+
+        return sorted(pages, key=places)
 
     @cached_property
     def pooled(self) -> str:

@@ -160,19 +160,17 @@ def _lines(group: Group, criterion: Criterion) -> Iterator[Line]:
     """Yield the lines of an experiment, in the order of its points."""
     view, metric = first_view(group), criterion.metric_of(group)
     several = [name for name, values in view.axes.items() if len(values) > 1 and name != view.over]
-    found: dict[tuple[str, ...], dict[tuple[str, ...], dict[tuple[str, str], Page]]] = {}
-    for page in group.compared:
+    found: dict[tuple[tuple[str, ...], ...], dict[tuple[str, str], Page]] = {}
+    for page in group.by_settings(group.compared):
         if page.cell.values(metric):
             where = tuple(page.point.get(name, "") for name in several)
             at = (page.point.get(view.over, ""), page.algorithm)
-            lines = found.setdefault(where, {})
-            lines.setdefault(group.among_several(page), {}).setdefault(at, page)
-    for where, lines in found.items():
-        at_line = dict(zip(several, where, strict=True))
-        for settings in sorted(lines, key=group.order):
-            values = _ordered(view.axes.get(view.over, [""]), lines[settings])
-            made = dict(zip(group.several, settings, strict=True))
-            yield Line(group, metric, view.over, values, at_line, made, lines[settings])
+            found.setdefault((where, group.among_several(page)), {}).setdefault(at, page)
+    for (where, settings), pages in found.items():
+        values = _ordered(view.axes.get(view.over, [""]), pages)
+        of_point = dict(zip(several, where, strict=True))
+        of_settings = dict(zip(group.several, settings, strict=True))
+        yield Line(group, metric, view.over, values, of_point, of_settings, pages)
 
 
 def _ordered(values: Sequence[str], pages: Mapping[tuple[str, str], Page]) -> tuple[str, ...]:

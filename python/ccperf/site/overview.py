@@ -193,14 +193,13 @@ class Overview:
             return None
         # With several settings of an algorithm: those that most algorithms have.
         alike: dict[tuple[str, ...], dict[str, tuple[float, float]]] = {}
-        for page in view.pages:
+        for page in group.by_settings(view.pages):
             at = {name: page.point.get(name) for name in view.axes}
             found = [page.cell.summary(name) for name in names]
             if at == view.at and found[0] and found[1]:
                 places = alike.setdefault(group.among_several(page), {})
                 places.setdefault(page.algorithm, (found[0].mean, found[1].mean))
-        in_order = sorted(alike, key=group.order)
-        settings = max(in_order, key=lambda one: len(alike[one]), default=())
+        settings = max(alike, key=lambda one: len(alike[one]), default=())
         places = alike.get(settings, {})
         shown = {look: name for name, look in self.looks.items() if name in places}
         if not shown:
