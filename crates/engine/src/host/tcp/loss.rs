@@ -167,7 +167,18 @@ pub trait LossDetection: fmt::Debug + Send {
         None
     }
 
-    /// That time has come.
+    /// When the retransmission timer ends that is set now, where deadlines stand in for it: both are one timer.
+    fn timeout_end(&mut self, now: Time, rto: Time) -> Time {
+        now + rto
+    }
+
+    /// All timers are set that run until something happens again.
+    fn on_timers_settled(&mut self) {}
+
+    /// One of them has ended.
+    fn on_timer_end(&mut self, _now: Time) {}
+
+    /// The deadline has come.
     fn on_timer(&mut self, _flight: Flight<'_>) -> Finding {
         Finding::Nothing
     }

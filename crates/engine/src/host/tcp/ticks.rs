@@ -20,13 +20,53 @@ pub fn in_whole_ticks(time: Time) -> Time {
 
 /// Of a timer that is set `now` for so long.
 pub fn timer_end(now: Time, wait: Time) -> Time {
-    let ticks = in_ticks(wait).ms();
-    let end = now.ms() + FIRST_TICK + ticks;
+    end_of(now.ms() + in_ticks(wait).ms(), now.ms())
+}
+
+/// Of one that is set to this tick while the wheel stands at that one.
+fn end_of(tick: u64, wheel: u64) -> Time {
     let mut shift = 0;
-    while ticks >= TICKS_BY_ONE << shift {
+    while tick - wheel >= TICKS_BY_ONE << shift {
         shift += COARSER;
     }
-    Time::from_ms((((end >> shift) + 1) << shift) - FIRST_TICK)
+    Time::from_ms(((((tick + FIRST_TICK) >> shift) + 1) << shift) - FIRST_TICK)
+}
+
+/// A timer that is set again and again, as the one that a connection has for timeouts and probes alike.
+#[derive(Debug, Default)]
+pub struct OneTimer {
+    /// As it was set last.
+    set: Due,
+    /// The tick at which it ended last.
+    ended: Option<u64>,
+}
+
+/// What a timer is set to, and when it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Due {
+    tick: u64,
+    pub end: Time,
+}
+
+impl OneTimer {
+    /// If it is set now for so long.  Set to the tick to which it is set already, it stays where it is in the wheel, though it would
+    /// end sooner if it began now (`mod_timer`).  At a tick at which it has ended the wheel has gone on.
+    pub fn due(&self, now: Time, wait: Time) -> Due {
+        let tick = now.ms() + in_ticks(wait).ms();
+        if tick == self.set.tick && self.set.end > now {
+            return self.set;
+        }
+        let wheel = now.ms() + u64::from(self.ended == Some(now.ms()));
+        Due { tick, end: end_of(tick, wheel.min(tick)) }
+    }
+
+    pub fn set(&mut self, due: Due) {
+        self.set = due;
+    }
+
+    pub fn on_end(&mut self, now: Time) {
+        self.ended = Some(now.ms());
+    }
 }
 
 #[cfg(test)]
@@ -43,6 +83,27 @@ mod tests {
         assert_eq!(end(150_882, 6_910), 158);
         assert_eq!(end(224_901, 7_030), 233);
         assert_eq!(end(2_000, 1_000), 4);
+    }
+
+    #[test]
+    fn set_to_the_same_tick_it_ends_when_it_would_have() {
+        let (ms, mut timer) = (Time::from_ms, OneTimer::default());
+        let long = timer.due(ms(10), ms(224));
+        timer.set(long);
+        assert_eq!(long.end, ms(240));
+        assert_eq!([25, 26, 27].map(|wait| timer.due(ms(208), ms(wait)).end.ms()), [234, 240, 236]);
+        assert_eq!(timer.due(ms(240), ms(26)).end, ms(267), "it has ended");
+    }
+
+    /// What a kernel did (7.3.4): 504 ms, from a timeout on.
+    #[test]
+    fn at_its_end_the_wheel_is_a_tick_ahead() {
+        let (ms, mut timer) = (Time::from_ms, OneTimer::default());
+        let waits = [63, 64, 504, 505].map(ms);
+        assert_eq!(waits.map(|wait| timer.due(ms(1376), wait).end.ms()), [1440, 1448, 1912, 1912]);
+        timer.on_end(ms(1376));
+        assert_eq!(waits.map(|wait| timer.due(ms(1376), wait).end.ms()), [1440, 1448, 1888, 1912]);
+        assert_eq!(timer.due(ms(1377), ms(504)).end.ms(), 1912);
     }
 
     #[test]

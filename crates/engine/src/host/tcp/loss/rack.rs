@@ -17,7 +17,7 @@ use crate::base::time::Time;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::scoreboard::{Scoreboard, Segment};
 use crate::host::tcp::tcb::{CongState, Tcb};
-use crate::host::tcp::ticks::timer_end;
+use crate::host::tcp::ticks::{Due, OneTimer};
 use crate::packet::SackBlock;
 
 /// The reordering timer waits for so much more.
@@ -35,7 +35,11 @@ pub struct Rack {
     /// An ACK has delivered something since losses were looked for.
     has_news: bool,
     /// When the next segment counts as lost, if it is not delivered.
-    reordering_due: Option<Time>,
+    reordering_due: Option<Due>,
+    /// For both, and for retransmissions.
+    timer: OneTimer,
+    /// As it was set for retransmissions last.
+    timeout: Due,
     probe: TailProbe,
     undo: Undo,
     forward: ForwardRecovery,
@@ -63,6 +67,8 @@ impl LossDetection for Rack {
             window: ReorderingWindow::new(config),
             has_news: false,
             reordering_due: None,
+            timer: OneTimer::default(),
+            timeout: Due::default(),
             probe: TailProbe::default(),
             undo: Undo::default(),
             forward: ForwardRecovery::default(),
@@ -83,7 +89,7 @@ impl LossDetection for Rack {
                 flight.scoreboard.forget_probe();
             }
         } else if is_new {
-            if self.probe.schedule(&flight, ProbeBound::Rest) {
+            if self.probe.schedule(&flight, &self.timer, ProbeBound::Rest) {
                 self.reordering_due = None;
             }
         } else {
@@ -128,6 +134,11 @@ impl LossDetection for Rack {
         if segments > 0 && !self.probe.on_duplicate_delivery(block) {
             self.window.on_duplicate_delivery();
         }
+        if segments > 0
+            && let Some(low) = scoreboard.first_repeated_and_sacked(block)
+        {
+            self.window.on_late_twice(low);
+        }
         segments
     }
 
@@ -159,15 +170,25 @@ impl LossDetection for Rack {
     }
 
     fn deadline(&self) -> Option<Time> {
-        match (self.reordering_due, self.probe.due) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
+        self.next_due().map(|due| due.end)
+    }
+
+    fn timeout_end(&mut self, now: Time, rto: Time) -> Time {
+        self.timeout = self.timer.due(now, rto);
+        self.timeout.end
+    }
+
+    fn on_timers_settled(&mut self) {
+        self.timer.set(self.next_due().unwrap_or(self.timeout));
+    }
+
+    fn on_timer_end(&mut self, now: Time) {
+        self.timer.on_end(now);
     }
 
     fn on_timer(&mut self, flight: Flight<'_>) -> Finding {
         let now = flight.tcb.now;
-        if self.reordering_due.take_if(|due| *due <= now).is_some() {
+        if self.reordering_due.take_if(|due| due.end <= now).is_some() {
             let is_in_episode = is_in_episode(flight.tcb);
             let found = self.look_for_losses(flight.tcb, flight.scoreboard, is_in_episode).0;
             return if found == Finding::Lost { Finding::LostAgain } else { found };
@@ -262,6 +283,11 @@ enum Judgement {
 }
 
 impl Rack {
+    fn next_due(&self) -> Option<Due> {
+        let both = [self.reordering_due, self.probe.due];
+        both.into_iter().flatten().min_by_key(|due| due.end)
+    }
+
     fn take_latest(&mut self) {
         if let Some((_, rtt)) = self.latest.take() {
             self.rtt = rtt;
@@ -322,13 +348,13 @@ impl Rack {
     }
 
     /// The reordering timer, or that of a probe if the ACK starts it.
-    fn run_timer(&mut self, flight: &Flight<'_>, reordering_due: Option<Time>) {
+    fn run_timer(&mut self, flight: &Flight<'_>, reordering_due: Option<Due>) {
         if reordering_due.is_some() {
             self.reordering_due = reordering_due;
             self.probe.due = None;
         } else if flight.restarts_rto {
             self.reordering_due = None;
-            self.probe.schedule(flight, ProbeBound::Whole);
+            self.probe.schedule(flight, &self.timer, ProbeBound::Whole);
         }
     }
 
@@ -338,7 +364,7 @@ impl Rack {
         tcb: &Tcb,
         scoreboard: &mut Scoreboard,
         is_in_episode: bool,
-    ) -> (Finding, Option<Time>) {
+    ) -> (Finding, Option<Due>) {
         let Some(newest) = self.newest else { return (Finding::Nothing, None) };
         let window = self.rtt + self.window.length(tcb, scoreboard, is_in_episode);
         let (lost, sent_again) = (scoreboard.found_lost(), scoreboard.retrans_out());
@@ -361,7 +387,7 @@ impl Rack {
             due = due.max(Some(is_over));
             Some(false)
         });
-        let later = |due| timer_end(tcb.now, due - now + LEAST_TIMER);
+        let later = |due| self.timer.due(tcb.now, due - now + LEAST_TIMER);
         let finding = if scoreboard.retrans_out() < sent_again {
             Finding::LostAgain
         } else if scoreboard.found_lost() > lost {

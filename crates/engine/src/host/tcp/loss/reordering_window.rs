@@ -77,6 +77,11 @@ impl ReorderingWindow {
         self.has_duplicate |= self.has_reordering;
     }
 
+    /// What was sent again from here on, and is SACKed, has come twice: it was only late.
+    pub fn on_late_twice(&mut self, low: Seq) {
+        self.sacked = Some(self.sacked.map_or(low, |before| before.min(low)));
+    }
+
     /// An ACK has come.  `heeds_sacks`: not in an episode after a timeout that cannot be undone.
     pub fn on_ack(&mut self, flight: &Flight<'_>, heeds_sacks: bool) {
         let (sacked, acked) = (self.sacked.take(), self.acked.take());
@@ -336,6 +341,18 @@ mod tests {
     }
 
     /// Without any reordering three SACKed segments leave no time, as an episode does.
+    /// SACKed twice: the retransmission was for nothing, so the original was late by that much.
+    #[test]
+    fn a_retransmission_of_what_is_sacked_shows_reordering() {
+        let mut path = Path::new();
+        path.deliver(8, 0, true, false);
+        path.end(50);
+        assert_eq!(path.window.extent, 3);
+        path.window.on_late_twice(Seq(1 + 3 * SIZE));
+        path.end(60);
+        assert_eq!((path.window.extent, path.quarters()), (6, 1));
+    }
+
     #[test]
     fn there_is_no_window_where_nothing_was_late_and_three_are_sacked() {
         let mut path = Path::new();

@@ -5,7 +5,7 @@ use super::{Feedback, Flight, in_us, is_in_episode};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::tcb::CongState;
-use crate::host::tcp::ticks::timer_end;
+use crate::host::tcp::ticks::{Due, OneTimer};
 use crate::packet::SackBlock;
 
 /// The longest that a receiver delays an ACK, for a probe of a single segment (section 7.2).
@@ -17,7 +17,7 @@ const TICKS: Time = Time::from_ms(2);
 
 #[derive(Debug, Default)]
 pub struct TailProbe {
-    pub due: Option<Time>,
+    pub due: Option<Due>,
     pub is_leaving: bool,
     /// The last one that was sent and whose outcome is open: no other leaves before.
     open: Option<Open>,
@@ -79,7 +79,7 @@ impl TailProbe {
     }
 
     /// Section 7.2: an ACK has come, or something new has left.  Returns whether one is due.
-    pub fn schedule(&mut self, flight: &Flight<'_>, bound: ProbeBound) -> bool {
+    pub fn schedule(&mut self, flight: &Flight<'_>, timer: &OneTimer, bound: ProbeBound) -> bool {
         let Flight { tcb, scoreboard, rto, .. } = flight;
         self.due = None;
         // Where an ACK ends the episode, one is due for what it leaves behind.
@@ -101,7 +101,7 @@ impl TailProbe {
             }
         };
         let wait = left.map_or(wait, |left| wait.min(left));
-        self.due = Some(timer_end(tcb.now, wait));
+        self.due = Some(timer.due(tcb.now, wait));
         true
     }
 

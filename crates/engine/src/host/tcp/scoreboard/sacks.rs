@@ -49,6 +49,12 @@ impl Scoreboard {
         within.filter(|segment| segment.is_repeated).count() as u32
     }
 
+    /// The first segment of the block that has been sent again and is SACKed.
+    pub fn first_repeated_and_sacked(&self, (left, right): SackBlock) -> Option<Seq> {
+        let mut within = self.from(left).take_while(|segment| segment.end() <= right);
+        within.find(|segment| segment.is_repeated && segment.sacked).map(|segment| segment.start)
+    }
+
     fn mark_block(&mut self, left: Seq, right: Seq, now: Time, whom: &mut impl Deliveries) -> u32 {
         if self.seen.as_ref().is_some_and(|seen| seen.blocks.contains(&(left, right))) {
             return 0; // as most are, which is what they are repeated for

@@ -311,7 +311,13 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     fn arm_ticking<E: Environment>(&mut self, timer: Timer, delay: Time, env: &mut E) {
         self.pending_timers |= 1 << timer as u16;
-        env.arm(timer, P::timer_end(self.tcb.now, delay));
+        let now = self.tcb.now;
+        let end = if P::Loss::REPLACES_RTO && timer != Timer::DelayedAck {
+            self.sending.loss.timeout_end(now, delay)
+        } else {
+            P::timer_end(now, delay)
+        };
+        env.arm(timer, end);
     }
 
     #[inline(always)]

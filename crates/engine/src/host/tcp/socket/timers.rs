@@ -7,6 +7,7 @@ use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::loss::{Finding, LossDetection, Timeout};
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
+use crate::host::tcp::recovery::AckKind;
 use crate::host::tcp::segmentation::Segmentation;
 use crate::host::tcp::tcb::{CongState, EcnState};
 use crate::packet::Flags;
@@ -16,6 +17,11 @@ impl<P: Profile> Socket<P> {
     pub fn on_timer<E: Environment>(&mut self, timer: Timer, now: Time, env: &mut E) {
         self.tcb.now = now;
         self.pending_timers &= !(1 << timer as u16);
+        if P::Loss::REPLACES_RTO
+            && matches!(timer, Timer::Retransmit | Timer::Persist | Timer::Loss)
+        {
+            self.sending.loss.on_timer_end(now);
+        }
         match timer {
             Timer::Retransmit => match self.retransmit_action {
                 RetransmitAction::Data => self.on_retransmission_timeout(env),
@@ -44,7 +50,12 @@ impl<P: Profile> Socket<P> {
                 self.sending.loss_due = None;
                 let finding = self.detect(|loss, flight| loss.on_timer(flight));
                 // As if one segment had come: what is lost may not all leave at once.
-                self.heed(finding, self.tcb.segment_size, env);
+                let (segment, before) = (self.tcb.segment_size, self.tcb.cong_state);
+                self.heed(finding, segment, env);
+                if before == CongState::Cwr && self.tcb.cong_state == CongState::Recovery {
+                    self.sending.has_stepped = false;
+                    self.step_recovery(segment, AckKind::Duplicate);
+                }
                 if finding == Finding::LostAgain {
                     self.send_lost(env);
                 }
@@ -142,6 +153,7 @@ impl<P: Profile> Socket<P> {
         }
         if P::Loss::REPLACES_RTO {
             self.settle_rto(due.is_some(), env);
+            self.sending.loss.on_timers_settled();
         }
     }
 
