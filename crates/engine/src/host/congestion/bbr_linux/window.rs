@@ -3,7 +3,7 @@
 use super::model::Bandwidth;
 use super::{Ack, LinuxBbr, Mode, in_us};
 use crate::base::time::Rate;
-use crate::host::tcp::{BURSTS_A_SECOND, CongState, Tcb};
+use crate::host::tcp::{BURSTS_A_SECOND, CongState, LARGEST_BURST, Tcb};
 
 /// In segments.
 pub(super) const LEAST: u32 = 4;
@@ -12,8 +12,7 @@ const INITIAL: u64 = 10;
 const SYN: u64 = 1;
 /// In bytes a second: below it segments leave one by one.
 const LEAST_RATE_OF_BURSTS: u64 = 150_000;
-/// What is meant to leave together at most, in bytes and in segments.
-const LARGEST_BURST: u64 = 65_215;
+/// What is meant to leave together at most.
 const MOST_SEGMENTS: u32 = 127;
 
 /// In bytes a second.
@@ -23,7 +22,7 @@ fn rate(tcb: &Tcb) -> u64 {
 
 /// Segments that are meant to leave together (Linux's `bbr_tso_segs_goal`).
 pub(super) fn burst(tcb: &Tcb) -> u32 {
-    let bytes = (rate(tcb) / BURSTS_A_SECOND).min(LARGEST_BURST) as u32;
+    let bytes = (rate(tcb) / BURSTS_A_SECOND).min(LARGEST_BURST.into()) as u32;
     (bytes / tcb.segment_size).clamp(u32::from(tcb.least_burst), MOST_SEGMENTS)
 }
 

@@ -4,8 +4,9 @@ use super::Opening;
 use crate::base::time::Time;
 use crate::host::tcp::tcb::{CongState, Tcb};
 
-/// In bytes: what the length of an IP packet can say.
-pub const LARGEST_BURST: u64 = 65_536;
+/// In bytes: what the length of an IP packet can say, less a header and one (Linux's `MAX_TCP_HEADER`; with tunnels or radio in a
+/// kernel up to 128 less).
+pub const LARGEST_BURST: u32 = 65_536 - 193;
 pub const BURSTS_A_SECOND: u64 = 1024;
 /// A short path has larger bursts: by the largest one, halved for each such step of its minimum RTT.
 const STEP: Time = Time(512_000);
@@ -45,8 +46,9 @@ pub(super) fn burst(tcb: &Tcb) -> u32 {
         let bytes = u128::from(rate) * u128::from(longest) / 1_000_000;
         return (bytes.min(u128::from(LARGEST_BURST)) as u64 / size).max(1) as u32;
     }
-    let of_rate = rate.map_or(LARGEST_BURST, |rate| rate / BURSTS_A_SECOND);
+    let of_rate = rate.map_or(u64::from(LARGEST_BURST), |rate| rate / BURSTS_A_SECOND);
     let steps = tcb.min_rtt.0 / STEP.0;
     let of_path = if steps < u64::from(u32::BITS) { LARGEST_BURST >> steps } else { 0 };
-    ((of_rate + of_path).min(LARGEST_BURST) / size).max(u64::from(tcb.least_burst)) as u32
+    ((of_rate + u64::from(of_path)).min(LARGEST_BURST.into()) / size)
+        .max(u64::from(tcb.least_burst)) as u32
 }

@@ -56,9 +56,6 @@ impl Segmentation for Deferral {
         }
         let burst = burst(opening.tcb);
         let quota = quota(&opening, burst);
-        // The peer's window is one of places, whatever of it has been SACKed.
-        let offered = opening.peer_window.saturating_sub(opening.unacked);
-        let together = quota.min(opening.room.min(offered) / size);
         let head = self.queue.head(&opening, quota);
         let is_last = opening.is_closed && opening.unsent <= head.left;
         let ends_buffer = if is_last {
@@ -70,19 +67,7 @@ impl Segmentation for Deferral {
         if !is_one && !ends_buffer && waits(&opening, burst, false) {
             return false;
         }
-        // The peer's window ends within a segment of the burst: what fits of it goes along.
-        let cuts = opening.may_cut
-            && (1..quota).contains(&together)
-            && !offered.is_multiple_of(size)
-            && offered / size == together
-            && offered < head.left.min(opening.unsent);
-        let together = together.min(opening.unsent.div_ceil(size));
-        let mut bytes = if cuts { offered } else { together * size };
-        if head.is_closed && head.left < bytes {
-            // It ends with its piece, within a segment too, if the peer's window is wide or Nagle's algorithm lets it.
-            let is_whole = offered < quota * size && !opening.may_cut && head.left > size;
-            bytes = if is_whole { head.left / size * size } else { head.left };
-        }
+        let bytes = together(&opening, quota * size, head);
         self.begin_new(bytes, head, opening.tcb);
         true
     }
@@ -132,6 +117,21 @@ impl Segmentation for Deferral {
     fn is_within_burst(&self) -> bool {
         self.left > 0
     }
+}
+
+/// Bytes of the first piece that leave together, of at most so many (`tcp_mss_split_point`).  What ends with the piece, or with the
+/// peer's window, ends within a segment if Nagle's algorithm lets it.
+fn together(opening: &Opening<'_>, most: u32, head: Head) -> u32 {
+    let size = opening.tcb.segment_size;
+    // The peer's window is one of places, whatever of it has been SACKed.
+    let offered = opening.peer_window.saturating_sub(opening.unacked);
+    let piece = head.left.min(opening.unsent);
+    let needed = piece.min(offered);
+    if most <= needed || (head.is_closed && most <= offered) {
+        return most.min(piece);
+    }
+    let whole = needed / size * size;
+    if opening.may_cut || whole == 0 { needed } else { whole }
 }
 
 impl Deferral {
@@ -264,6 +264,27 @@ mod tests {
         assert_eq!(leaves(40, false), [SIZE, SIZE, SIZE, 100]);
         assert_eq!(leaves(4, true), [SIZE, SIZE, SIZE, 100]);
         assert_eq!(leaves(4, false), [SIZE, SIZE, SIZE]);
+    }
+
+    /// Of what the peer's window has room for, where a burst could have five segments.
+    #[test]
+    fn the_last_burst_ends_with_the_data_if_nagle_lets_it() {
+        let tcb = Tcb { least_burst: 5, ..tcb() };
+        let sizes = |may_cut: bool| {
+            let (peer_window, room) = (10 * SIZE, 2 * SIZE + 600);
+            let (window, unacked, unsent) = (peer_window, peer_window - room, 2 * SIZE + 500);
+            let full = opening(&tcb, 0, 20);
+            let last = Opening { window, peer_window, room, unacked, unsent, may_cut, ..full };
+            let mut deferral = Deferral::default();
+            let mut sizes = vec![];
+            while sizes.is_empty() || deferral.is_within_burst() {
+                assert!(deferral.leaves(last));
+                sizes.push(deferral.cut().unwrap_or(SIZE));
+            }
+            sizes
+        };
+        assert_eq!(sizes(true), [SIZE, SIZE, 500]);
+        assert_eq!(sizes(false), [SIZE, SIZE]);
     }
 
     /// Where cwnd has room and the peer's window has none.

@@ -7,13 +7,12 @@
 use std::collections::VecDeque;
 
 use super::Opening;
-use super::burst::{burst, quota, waits};
+use super::burst::{LARGEST_BURST, burst, quota, waits};
 use crate::host::tcp::memory::doubled;
 
 /// The most that a SYN offers.
 const FIRST_WINDOW: u32 = 65_535;
-/// In bytes: the most that one holds, and what it takes beside that (x86-64, 7.3.4).
-const LARGEST: u32 = 65_343;
+/// In bytes: what one takes beside what it holds (x86-64, 7.3.4).
 const OVERHEAD: u32 = 832;
 
 /// The piece of which the next segment is.
@@ -152,7 +151,7 @@ impl WriteQueue {
     fn whole(&self, opening: &Opening<'_>) -> u32 {
         let size = opening.tcb.segment_size;
         let window = if self.largest_window > 0 { self.largest_window } else { FIRST_WINDOW };
-        ((window / 2).min(LARGEST) / size).max(1) * size
+        ((window / 2).min(LARGEST_BURST) / size).max(1) * size
     }
 }
 
