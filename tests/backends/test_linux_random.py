@@ -1,4 +1,5 @@
 """Random scenarios on the kernel: each ends, its links conserve packets, and it repeats itself.
+Some once told where the profile `linux` was another TCP than the kernel's.
 
 They are those of the fuzzer that Linux can be told, with the recovery that Linux has. There are
 two of a fixed seed; `CCPERF_LINUX_DRAWS=100` says how many, `CCPERF_TEST_SEED=7` of which other.
@@ -15,7 +16,9 @@ import pytest
 
 from ccperf import Scenario
 from ccperf.errors import UsageError
+from ccperf.runs.backends import get
 from ccperf.runs.backends.linux import backend, stack
+from ccperf.verify import fuzz_linux, linux_packets
 from ccperf.verify.fuzz import dumbbells
 from recordings import hash_of
 
@@ -49,3 +52,31 @@ def test_a_random_scenario_ends_conserves_packets_and_repeats_itself(number: int
     dropped = [verdict != "mark" for verdict in drops.strings("verdict")]
     assert drops.array("packets")[dropped].sum() == links.array("qdisc_dropped").sum()
     assert hash_of(recording) == hash_of(LINUX.simulate(scenario))
+
+
+#: Seed and number of `ccperf verify linux --fuzz`, and the rule that was missing.
+ONCE_DIFFERENT = {
+    "11/1": "a timer set to the tick it has stays where it is in the wheel",
+    "11/13": "a burst is at most 65,343 B",
+    "11/27": "what is written into a full window shows that it limits",
+    "11/62": "a timer that is set where another ends finds the wheel a tick ahead",
+    "11/78": "an echo ends no repair that began with its ACK",
+    "11/95": "a duplicate beyond the blocks that are reported is acknowledged at once",
+    "12/2": "the last burst ends with the data, within a segment",
+    "12/25": "what is lost together leaves together at the beginning of an episode, too",
+    "21/2": "CWR waits for an episode's end; an ACK is something that leaves",
+    "21/17": "DCTCP's SYN-ACK is ECT each time",
+    "21/59": "what is sent again says nothing of what limits",
+    "22/49": "a duplicate of what is SACKed shows reordering, and the end of an episode that was for "
+    "nothing is one",
+    "22/67": "repair that a timer begins in CWR is a step of its reduction",
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("drawn", ONCE_DIFFERENT)
+def test_what_once_differed_from_the_kernel_does_not(drawn: str) -> None:
+    seed, number = map(int, drawn.split("/"))
+    scenario = fuzz_linux.draw(seed, number).scenario(drawn)
+    comparison = linux_packets.compare(scenario, get("native"), LINUX)
+    assert comparison.identical, ONCE_DIFFERENT[drawn] + "\n" + comparison.report()

@@ -49,6 +49,7 @@ fn random_scenario(seed: u64) -> Value {
     let qdisc = dice.pick(&qdiscs);
     let limit = dice.pick(&["1p", "3p", "10p", "40p"]);
     let ecn = dice.pick(&["Off", "On"]);
+    let profile = dice.pick(&["ns3-3.44", "ns3-3.44", "linux"]);
     let discipline = match qdisc {
         "none" => Value::Null,
         "FifoQueueDisc" => json!({"type": qdisc, "attributes": {"MaxSize": limit}}),
@@ -100,6 +101,7 @@ fn random_scenario(seed: u64) -> Value {
             "cc": {"type": dice.pick(&algorithms())},
             "recovery": dice.pick(&["TcpPrrRecovery", "PrrRfc6937", "TcpClassicRecovery"]),
             "tcp": {
+                "Profile": profile,
                 "SegmentSize": dice.pick(&["536", "1448", "1000"]),
                 "DelAckCount": dice.pick(&["1", "2"]),
                 "Sack": dice.pick(&["true", "true", "false"]),

@@ -115,8 +115,12 @@ impl<P: Profile> Socket<P> {
             self.tcb.is_retrans_data_acked = ack > old_head && !is_more_lost;
             self.bytes_in_flight();
         }
+        let was_reducing = self.tcb.cong_state == CongState::Cwr;
         self.heed(finding, delivered, env);
-        self.answer_echo(packet, delivered);
+        // Repair that begins in CWR, with the end of the window before, is no episode that an echo could end.
+        if !was_reducing || self.tcb.cong_state != CongState::Recovery {
+            self.answer_echo(packet, delivered);
+        }
 
         let is_duplicate = if self.agreed.sack {
             newly_sacked > 0
@@ -497,13 +501,16 @@ impl<P: Profile> Socket<P> {
 
     /// Sends the next segment, or the head again, without asking the window.
     pub(super) fn retransmit_next<E: Environment>(&mut self, env: &mut E) {
-        self.sending.segmentation.leaves_alone();
         let next = self.sending.scoreboard.next_segment(Rule3::Skipped, self.sending.window);
         let (seq, most) = next.unwrap_or((self.sending.scoreboard.head(), self.tcb.segment_size));
         self.tcb.next_tx_seq = seq;
         if P::STACK == TcpStack::Linux {
             self.bytes_in_flight();
             self.tell_of_start();
+        }
+        if P::Segmentation::WAITS {
+            let room = self.available_window().max(self.tcb.segment_size);
+            self.repeat_together(seq, room);
         }
         self.send_data(seq, most, Flags::ACK, env);
     }

@@ -43,6 +43,8 @@ impl<P: Profile> Socket<P> {
             false => Flags::default(),
         };
         self.send_control(Flags::SYN.with(Flags::ACK).with(answer), env);
+        let is_ect = self.tcb.ecn_mode.rules().ect == Ect::Everything;
+        self.ecn.repeats_ect = P::STACK == TcpStack::Linux && is_ect;
         self.agree(is_agreed);
     }
 
@@ -254,7 +256,8 @@ impl<P: Profile> Socket<P> {
         };
         // What answers in TIME_WAIT does not know of the connection's ECN.
         let is_over = P::STACK == TcpStack::Linux && self.state == State::TimeWait;
-        self.ecn_field(is_ect && !is_over)
+        let is_answer = flags.has(Flags::SYN) && self.ecn.repeats_ect;
+        self.ecn_field((is_ect && !is_over) || is_answer)
     }
 
     #[inline(always)]

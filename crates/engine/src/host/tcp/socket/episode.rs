@@ -113,10 +113,10 @@ impl<P: Profile> Socket<P> {
             self.sending.is_first_partial_ack = true;
             // Of an episode that has not come to its end the algorithm is told none (Linux's `tcp_try_undo_partial`).
             let is_within = self.sending.scoreboard.head() < self.sending.recover;
-            if self.tcb.cong_state == CongState::Recovery && is_within {
-                self.open_as_may_be();
-            } else {
-                self.enter_open();
+            match self.tcb.cong_state {
+                CongState::Recovery if is_within => self.open_as_may_be(),
+                CongState::Recovery => self.end_recovery(),
+                _ => self.enter_open(),
             }
         }
         self.bytes_in_flight();

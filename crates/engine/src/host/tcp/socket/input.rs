@@ -11,7 +11,7 @@ use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::rtt::RttEstimation;
-use crate::packet::{Flags, IP_HEADER, Packet, TCP_HEADER};
+use crate::packet::{Flags, IP_HEADER, Packet, SackBlock, TCP_HEADER};
 
 const BLOCKS_THAT_WAIT: usize = 2;
 
@@ -336,11 +336,14 @@ impl<P: Profile> Socket<P> {
 
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
     pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        self.note_duplicate(packet);
+        let duplicate = self.hear_duplicate(packet);
         // That ACK is the one that was due for this segment, too, which it reports only as a part of a block that was there.
         let is_answered = P::Acks::COMPRESSES && self.displaces_block(packet);
         if is_answered {
             self.send_ack(env);
+        }
+        if let Some(block) = duplicate {
+            self.receiving.reassembly.report_again(block);
         }
         let expected = self.receiving.reassembly.next_rx();
         let held_before = self.receiving.reassembly.held_memory();
@@ -444,15 +447,22 @@ impl<P: Profile> Socket<P> {
     /// What has come before is reported, where the receiver does that.
     #[inline(always)]
     pub(super) fn note_duplicate(&mut self, packet: &Packet) {
+        if let Some(block) = self.hear_duplicate(packet) {
+            self.receiving.reassembly.report_again(block);
+        }
+    }
+
+    /// The next ACK says what has come before; returns it.
+    #[inline(always)]
+    fn hear_duplicate(&mut self, packet: &Packet) -> Option<SackBlock> {
         let length = u32::from(packet.payload) + u32::from(packet.flags.has(Flags::FIN));
         if !P::Acks::REPORTS_DUPLICATES || length == 0 {
-            return;
+            return None;
         }
         let Receiving { reassembly, acks, .. } = &mut self.receiving;
-        if let Some(block) = reassembly.duplicate(packet.seq, length) {
-            acks.on_duplicate(block, reassembly.next_rx());
-            reassembly.report_again(block);
-        }
+        let block = reassembly.duplicate(packet.seq, length)?;
+        acks.on_duplicate(block, reassembly.next_rx());
+        Some(block)
     }
 
     /// The application has read `bytes`; where that opens a window that was closed to less than a segment, the peer

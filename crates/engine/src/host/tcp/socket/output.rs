@@ -40,22 +40,32 @@ impl<P: Profile> Socket<P> {
 
     fn send_and_validate<E: Environment>(&mut self, env: &mut E) {
         let before = self.tcb.high_tx_mark;
+        // What is sent again says nothing of the window.
+        let is_judged = self.sending.scoreboard.unsent() > 0;
         self.sending.is_cwnd_deferred = false;
         self.send_some(env);
         self.bytes_in_flight();
+        if is_judged {
+            self.judge_window(self.tcb.high_tx_mark > before);
+        }
+    }
+
+    /// New data was to leave: whether cwnd is used, and limits it.
+    pub(super) fn judge_window(&mut self, has_sent: bool) {
+        if !self.validates() {
+            return;
+        }
         let Sending { scoreboard, segmentation, is_cwnd_deferred, .. } = &self.sending;
         let usage = Usage {
             head: scoreboard.head(),
             next: self.tcb.high_tx_mark,
             outstanding: scoreboard.outstanding(),
-            has_sent: self.tcb.high_tx_mark > before,
+            has_sent,
             is_deferred: *is_cwnd_deferred,
             is_buffer_full: segmentation.is_full(),
             rto: self.round_trips.rto,
         };
-        if self.validates() {
-            self.sending.validation.on_sent(&mut self.tcb, usage);
-        }
+        self.sending.validation.on_sent(&mut self.tcb, usage);
     }
 
     fn send_some<E: Environment>(&mut self, env: &mut E) {
@@ -211,7 +221,7 @@ impl<P: Profile> Socket<P> {
     }
 
     /// What is lost leaves again as it left, if `room` allows.
-    fn repeat_together(&mut self, seq: Seq, room: u32) {
+    pub(super) fn repeat_together(&mut self, seq: Seq, room: u32) {
         let Sending { scoreboard, segmentation, ends_burst, .. } = &mut self.sending;
         segmentation.leaves_again(&self.tcb, room, scoreboard.lost_together(seq));
         *ends_burst = segmentation.ends_burst();
@@ -370,6 +380,7 @@ impl<P: Profile> Socket<P> {
         let mut seq = self.tcb.next_tx_seq;
         if P::STACK == TcpStack::Linux {
             seq = seq.max(self.tcb.high_tx_mark); // ns-3's goes back with what is sent again
+            self.tcb.next_departure = self.tcb.next_departure.max(self.tcb.now);
         }
         if flags.has(Flags::FIN) {
             flags = flags.with(Flags::ACK);
@@ -387,7 +398,7 @@ impl<P: Profile> Socket<P> {
         }
         let window = self.window_field(if has_syn { 0 } else { self.agreed.receive_shift });
         let mut packet = self.segment(seq, flags, window, 0);
-        if self.tcb.ecn_mode != EcnMode::Classic {
+        if self.tcb.ecn_mode != EcnMode::Classic || (has_syn && self.ecn.repeats_ect) {
             self.mark_control(&mut packet);
         }
         if flags.has(Flags::ACK) {

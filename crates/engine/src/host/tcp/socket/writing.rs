@@ -70,8 +70,13 @@ impl<P: Profile> Socket<P> {
         if first > 0 {
             self.accept(first);
             let may_send = matches!(self.state, State::Established | State::CloseWait);
-            if may_send && self.available_window() > 0 && !self.is_pending(Timer::SendPending) {
-                self.arm(Timer::SendPending, P::WRITE_DELAY, env);
+            if may_send && !self.is_pending(Timer::SendPending) {
+                if self.available_window() > 0 {
+                    self.arm(Timer::SendPending, P::WRITE_DELAY, env);
+                } else {
+                    self.sending.is_cwnd_deferred = false;
+                    self.judge_window(false);
+                }
             }
             let rest = write.bytes - first;
             if rest > 0 {

@@ -309,7 +309,7 @@ fn a_spurious_timeout_is_undone_by_its_timestamp() {
          424 > . 1:1001 ack 1 ts 424 100
          424 ? state Loss cwnd 1000
          425 < . 1 ack 1001 ts 475 60
-         425 ? state Disorder cwnd 11000 ssthresh 4294967295",
+         425 ? state Disorder cwnd 10000 ssthresh 4294967295",
     );
 }
 

@@ -67,6 +67,21 @@ fn a_syn_that_is_sent_again_asks_for_no_ecn() {
     play(&[SECOND, ("UseEcn", "On")], opening);
 }
 
+/// DCTCP's SYN-ACK is ECT whatever the SYN has asked for, and so it is when it is sent again; the connection has no ECN.
+#[test]
+fn a_syn_ack_that_is_sent_again_is_ect_as_the_first_one() {
+    let opening = "
+        0    listen
+        0    < S 0 sackok
+        0    > S. 0 ack 1 sackok ect0
+        1016 > S. 0 ack 1 sackok ect0
+        1050 < . 1 ack 1
+        1060 < . 1:1001 ack 1
+        1060 > . 1 ack 1001
+    ";
+    play_with("TcpDctcp", &[SECOND], opening);
+}
+
 /// RFC 9768 section 3.1.4.1: the second one asks again, the third does not.
 #[test]
 fn accurate_ecn_is_asked_for_twice() {

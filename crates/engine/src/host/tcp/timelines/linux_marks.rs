@@ -135,6 +135,40 @@ fn a_loss_in_cwr_is_repaired_within_its_reduction() {
     }
 }
 
+/// The window of the reduction is over: repair that begins with this ACK is not ended by the echo that it brings, too.
+#[test]
+fn an_echo_with_the_loss_that_ends_cwr_asks_for_nothing() {
+    let timeline = "
+        110 < E. 1 ack 10001
+        110 > W. 10001:11001 ack 1 ect0
+        110 > . 11001:15001 by 1000 ack 1 ect0
+        160 < E. 1 ack 10001 sack 11001:14001
+        160 > . 10001:11001 ack 1
+        160 > . 15001:18001 by 1000 ack 1 ect0
+        160 ? state Recovery ssthresh 5000
+    ";
+    play(&WITH_ECN, &[OPENED, TEN_SENT, timeline].concat());
+}
+
+/// Also where the episode is over by then, and all that is sent is on its way.
+#[test]
+fn what_leaves_after_a_loss_that_a_probe_has_repaired_has_cwr() {
+    let timeline = "
+        60  write 4000
+        60  > . 1:4001 by 1000 ack 1 ect0
+        110 < . 1 ack 2001
+        216 > . 3001:4001 ack 1
+        220 write 3000
+        220 > . 4001:7001 by 1000 ack 1 ect0
+        270 < . 1 ack 5001
+        270 ? state Open ssthresh 5000 in_flight 2000
+        271 write 30000
+        271 > W. 7001:8001 ack 1 ect0
+        271 > . 8001:9001 ack 1 ect0
+    ";
+    play(&WITH_ECN, &[OPENED, timeline].concat());
+}
+
 /// The reordering timer sends again what is lost, and nothing new though cwnd has room for it: no ACK has come (Linux's
 /// `tcp_rack_reo_timeout`).
 #[test]

@@ -80,3 +80,26 @@ fn what_one_episode_sent_again_the_next_does_not() {
     ";
     play(&[], &after(ESTABLISHED, &after(written, &after(RECOVERING, rest))));
 }
+
+/// A retransmission fills a window of one segment, but says nothing of what the window lets the application send: the ACK that
+/// ends the episode is no credit.  What is written into a window that is full does say it.
+#[test]
+fn what_is_sent_again_does_not_show_that_the_window_limits() {
+    let loss = "
+        60  write 2000
+        60  > . 1:2001 by 1000 ack 1
+        110 < . 1 ack 1 sack 1001:2001
+        126 > . 1:1001 ack 1
+        126 ? state Recovery ssthresh 2000 cwnd 1000
+    ";
+    let (full, open) = ("150 write 2000\n175 < . 1 ack 2001", "175 < . 1 ack 2001\n175 write 2000");
+    for (written, cwnd) in [(full, 3000), (open, 2000)] {
+        let rest = format!(
+            "{written}
+             175 > . 2001:4001 by 1000 ack 1
+             225 < . 1 ack 3001
+             225 ? cwnd {cwnd}"
+        );
+        play(&[("InitialCwnd", "3")], &after(ESTABLISHED, &after(loss, &rest)));
+    }
+}
