@@ -39,6 +39,15 @@ class Hangs(ccperf.CongestionControl):
             pass
 """
 
+IDLE = """
+import ccperf
+
+
+class Idle(ccperf.CongestionControl):
+    def cong_control(self, tcb, sample):
+        tcb.cwnd = 4 * tcb.segment_size
+"""
+
 
 @pytest.fixture
 def mine(tmp_path: Path) -> str:
@@ -96,6 +105,26 @@ def test_one_is_added_to_counts_so_that_none_is_better_than_few() -> None:
         gains("incast", base, cell(total_timeouts_l4=(n, n)))["total_timeouts_l4"] for n in (0, 1)
     ]
     assert values == pytest.approx([4.0, 2.0])
+
+
+def test_a_time_until_something_comes_to_pass_counts_with_a_second() -> None:
+    """It may be one interval of 30 ms: a factor of 32 between that and a second is none."""
+    base = cell(settling_time_l4=(0.96, 0.96), response_time_l4=(3.0, 3.0))
+    other = cell(settling_time_l4=(0.03, 0.03), response_time_l4=(1.0, 1.0))
+    found = gains("responsiveness_step", base, other)
+    assert found["settling_time_l4"] == pytest.approx(1.96 / 1.03)
+    assert found["response_time_l4"] == pytest.approx(2.0)
+
+
+def test_a_mean_over_what_has_ended_is_no_gain_for_whoever_leaves_more() -> None:
+    base = cell(mean_fct_l4=(10.0, 10.0), unfinished_share_l4=(0.0, 5.0))
+    fewer = cell(mean_fct_l4=(5.0, 5.0), unfinished_share_l4=(5.0, 5.0))
+    there, back = (gains("incast", *of)["mean_fct_l4"] for of in ((base, fewer), (fewer, base)))
+    assert there == pytest.approx(math.sqrt(2))  # with the other seed alone
+    assert there * back == pytest.approx(1.0)
+    # What speaks against whoever leaves more stands.
+    slower = cell(mean_fct_l4=(20.0, 20.0), unfinished_share_l4=(5.0, 5.0))
+    assert gains("incast", base, slower)["mean_fct_l4"] == pytest.approx(0.5)
 
 
 def test_what_only_one_side_has_counts_the_worst_for_the_other() -> None:
@@ -185,6 +214,14 @@ def test_it_is_what_the_runs_say() -> None:
     assert found.parts["jitter"]["metrics"] == pytest.approx(
         {k: math.exp(v) for k, v in own.items()}
     )
+
+
+def test_who_sends_little_whatever_happens_is_not_rewarded(tmp_path: Path) -> None:
+    """It settles at once after a step, and its queue is empty; that was worth a factor of 5."""
+    (tmp_path / "idle.py").write_text(IDLE)
+    found = ccperf.score(f"{tmp_path}/idle.py:Idle")
+    assert found.value == pytest.approx(0.67, abs=0.005)
+    assert found.parts["responsiveness_step"]["value"] < 1.3
 
 
 def test_the_base_runs_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ The headlines of an experiment say in which direction they are good, so each is 
 the logarithm of the factor to the base, or the difference of a metric whose scale has an end
 (`Effect`), turned so that more is better. With g for that, the number is
 
-    exp(mean over experiments of mean over their headlines of mean over points and seeds of g)
+    exp(mean over experiments of mean over their headlines of mean over points of mean over seeds
+        of g)
 
 1 is the base's own, 2 twice as good. Exchange the sides, and it is the reciprocal. docs/score.md
 says why each choice was made.
@@ -86,10 +87,11 @@ def _part(
     place: Place, metric: Metric, base: Cell | None, other: Cell | None, seeds: Sequence[int]
 ) -> Part | None:
     """One headline at one point; None if no side has a value there."""
-    values = [(_value(base, seed, metric), _value(other, seed, metric)) for seed in seeds]
-    pairs = [(a, b) for a, b in values if a is not None and b is not None]
-    only_base = sum(a is not None and b is None for a, b in values)
-    only_other = sum(a is None and b is not None for a, b in values)
+    name = metric.name
+    runs = [[(cell and cell.at(seed)) or {} for cell in (base, other)] for seed in seeds]
+    pairs = [(a, b) for a, b in runs if name in a and name in b]
+    only_base = sum(name in a and name not in b for a, b in runs)
+    only_other = sum(name not in a and name in b for a, b in runs)
     worst = math.log(WORST)
     gains = [worst] * only_base + [-worst] * only_other
     # Seed by seed: where one of them has no factor, the others still do.
@@ -98,23 +100,26 @@ def _part(
         return None
     return Part(
         place,
-        metric.name,
+        name,
         fmean(gains),
-        fmean(a for a, _ in pairs) if pairs else None,
-        fmean(b for _, b in pairs) if pairs else None,
+        fmean(a[name] for a, _ in pairs) if pairs else None,
+        fmean(b[name] for _, b in pairs) if pairs else None,
         len(pairs),
         only_base,
         only_other,
     )
 
 
-def _value(cell: Cell | None, seed: int, metric: Metric) -> float | None:
-    metrics = cell.at(seed) if cell else None
-    return metrics.get(metric.name) if metrics else None
+def _gain(metric: Metric, base: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """How much better one run is than the other's: 0 if they are equal, or if it is by leaving
+    more unfinished."""
+    gain = _between(metric, base[metric.name], other[metric.name])
+    more_left = metric.left(other) - metric.left(base)
+    return 0.0 if gain * more_left > 0 else gain
 
 
-def _gain(metric: Metric, base: float, other: float) -> float:
-    """How much better one value is than the other's: 0 if they are equal."""
+def _between(metric: Metric, base: float, other: float) -> float:
+    """How much better one value is than the other's."""
     if least := _added(metric):
         size = difference([max(base, 0) + least], [max(other, 0) + least], "ratio").size
     else:
@@ -126,11 +131,13 @@ def _gain(metric: Metric, base: float, other: float) -> float:
 
 
 def _added(metric: Metric) -> float | None:
-    """What is added to both values: one to a count, a millisecond to a delay in queues.
+    """What is added to both values: one to a count, a millisecond to a delay in queues, a second to
+    the time until something comes to pass.
 
-    Neither has an upper end, and both are often 0, from where there is no factor.
+    None has an upper end, and all may be 0 or next to it, from where a factor has no meaning: who
+    sends four packets a round trip whatever happens has settled at once.
     """
-    if metric.kind == "count":
+    if metric.kind == "count" or metric.asked_with:
         return 1.0
     return _A_MILLISECOND.get(metric.unit) if metric.effect == "difference" else None
 
