@@ -11,6 +11,8 @@ import pytest
 from ccperf import site
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells, compare
+from ccperf.evidence.rows import document
+from ccperf.experiments.catalogue import answer
 from ccperf.site.experiment_data import experiment_data
 from ccperf.site.fronts import overviews
 from ccperf.site.inventory import inventory
@@ -176,3 +178,27 @@ def test_factors_over_what_draws_are_those_of_all_its_seeds(tmp_path: Path) -> N
         pytest.approx(srtt.size.mean, rel=1e-5),
         pytest.approx(srtt.differences[0].half_width, rel=1e-5),
     ]
+
+
+def test_pages_correct_as_compare_does_whatever_else_they_ask(tmp_path: Path) -> None:
+    """The policer asks for retransmissions, and pages ask `aqm` for them, too: with these among all
+    that were corrected, one command and one page had other verdicts of the same runs."""
+    path = tmp_path / "runs.db"
+    line = ["--cc", "newreno,bbr", "--seed", "1..3", "--stop-time", "1s", "--db", str(path)]
+    assert invoke(["run", "aqm", "--k", "1,2", *line]) == 0
+    assert invoke(["run", "policer", "--rate", "4Mbps", *line]) == 0
+    found = cells.read([path])
+    said = compare.compare(
+        cells.by_algorithm(found, ["TcpNewReno", "TcpBbr"]), lambda name: answer(name).metrics
+    )
+    printed = {(row.experiment, row.metric): row for row in said.rows}
+    there = {
+        (row.experiment, row.metric): row
+        for row in Scores(inventory(found, [path.name])).against("TcpNewReno")
+    }
+    assert set(there) - set(printed) == {("aqm", "retransmission_rate_l4")}
+    assert set(printed) <= set(there)
+    for of, row in printed.items():
+        assert there[of].differences == row.differences
+        assert str(there[of].verdict) == str(row.verdict)
+        assert document(there[of]) == document(row)

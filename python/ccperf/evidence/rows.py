@@ -13,7 +13,7 @@ from ccperf.evidence.paired import LEAST, Difference, holm
 from ccperf.runs.metrics import named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from ccperf.evidence.verdict import Size, Verdict
     from ccperf.runs.metrics import Better
@@ -133,26 +133,27 @@ class Row:
         return math.exp(base), math.exp(other)
 
 
-def corrected(rows: Sequence[Row]) -> list[Row]:
+def corrected(rows: Sequence[Row], apart: Callable[[Row], Hashable] = lambda _: None) -> list[Row]:
     """Return all rows of a comparison with their probabilities corrected for their number.
 
     A family is one question, one metric of one side, at all points that are compared: other metrics
-    and other sides change no answer.
+    and other sides change no answer. Rows for which `apart` returns something else are of other
+    families.
     """
-    families: dict[tuple[str, str], list[Difference]] = {}
-    for row in rows:
-        family = families.setdefault((row.metric, row.side), [])
+    keys = [(row.metric, row.side, apart(row)) for row in rows]
+    families: dict[Hashable, list[Difference]] = {}
+    for key, row in zip(keys, rows, strict=True):
+        family = families.setdefault(key, [])
         family += [found for found in row.differences if found.p is not None]
     answers = {key: iter(_family(tested)) for key, tested in families.items()}
     return [
         replace(
             row,
             differences=tuple(
-                found if found.p is None else next(answers[row.metric, row.side])
-                for found in row.differences
+                found if found.p is None else next(answers[key]) for found in row.differences
             ),
         )
-        for row in rows
+        for key, row in zip(keys, rows, strict=True)
     ]
 
 

@@ -21,6 +21,7 @@ from ccperf.evidence.paired import LEAST
 from ccperf.evidence.rows import corrected
 from ccperf.evidence.summary import Summary, summarise
 from ccperf.evidence.verdict import effect_text, percent
+from ccperf.experiments.catalogue import answer
 from ccperf.experiments.catalogue.answer import (
     CONVERGENCE,
     EST_QUEUE,
@@ -297,14 +298,23 @@ class Scores:
         return names if len(names) <= _ALL_PAIRS else (usual or others)[:_ALL_PAIRS]
 
     def against(self, base: str) -> list[Row]:
-        """Return how every other algorithm differs from `base`, a row an experiment and metric."""
+        """Return how every other algorithm differs from `base`, a row an experiment and metric.
+
+        What an experiment declares is corrected as `compare` does it, so that a page says the same;
+        what criteria ask of it beyond that, among itself.
+        """
         if base not in self._rows:
             rows = [
                 row_of(values)
                 for group in self.groups
                 for values in self._recall(group, f"against {base}", partial(_against, group, base))
             ]
-            self._rows[base] = corrected(rows)
+            asked = {group.name: _asked(group) for group in self.groups}
+            self._rows[base] = [
+                row
+                for row in corrected(rows, lambda row: row.metric in answer(row.experiment).metrics)
+                if row.metric in asked[row.experiment]
+            ]
         return self._rows[base]
 
     def is_open(self, base: str, algorithm: str) -> bool:
@@ -371,13 +381,19 @@ def _are_of_one_seed(unknown: Sequence[Row]) -> bool:
 
 
 def _against(group: Group, base: str) -> list[list[Any]]:
-    """Return how the other algorithms of one experiment differ from `base`, not yet corrected."""
+    """Return how the other algorithms of one experiment differ from `base`, not yet corrected: by
+    what criteria ask, and by what else the experiment declares."""
     cells = _comparable(group)
     names = [base, *(name for name in group.algorithms if name != base)]
     sides = {name: [whoever_sends(cell) for cell in cells.get(name, [])] for name in names}
-    asked = [criterion.metric_of(group) for criterion in CRITERIA]
-    found = compare(sides, [name for name in asked if name], is_whole=False)
+    metrics = dict.fromkeys((*_asked(group), *group.headlines))
+    found = compare(sides, list(metrics), is_whole=False)
     return [row_values(row) for row in found.rows]
+
+
+def _asked(group: Group) -> list[str]:
+    """Return the metrics of one experiment that criteria ask for."""
+    return [name for criterion in CRITERIA if (name := criterion.metric_of(group))]
 
 
 def _columns(group: Group) -> dict[str, dict[str, list[Any]]]:
