@@ -279,3 +279,27 @@ def test_a_parameter_of_a_discipline_is_an_axis(
     axis = figure.panels[0].x
     assert (axis.label, axis.unit, axis.labels or ()) == (label, unit, labels)
     assert sorted(figure.panels[0].series[0].x) == at
+
+
+def test_a_setting_that_both_values_have_is_alike_on_both_sides(tmp_path: Path) -> None:
+    """Runs without jitter have two recoveries here. The newer one, whichever that was, stood beside
+    the one of the runs with jitter, and what recovery does was called jitter's."""
+    db = tmp_path / "runs.db"
+    line = ["run", "aqm", "--cc", "cubic", "--k", "2", "--qdisc", "fifo", "--stop-time", "2s"]
+    other = ["--recovery", "TcpClassicRecovery"]
+    for words in (["--jitter", "10ms", "--seed", "1..2"], [], other):
+        assert invoke([*line, *words, "--db", str(db)]) == 0
+    found = cells.read([db])
+    for order in (found, found[::-1]):
+        compared = compare(by_parameter(order, "jitter", "--by"), [METRIC], over="values")
+        (row,) = compared.rows
+        assert dict(row.point) == {
+            "k": "2",
+            "qdisc": "FifoQueueDisc",
+            "recovery": "PrrRfc6937",
+            "algorithm": "TcpCubic",
+        }
+        assert row.size.mean == pytest.approx(1, abs=0.005)
+        assert compared.several == {"jitter=none": (), "jitter=10ms": ()}
+        (alone,) = compared.missing["jitter=10ms"]
+        assert alone == "aqm k=2 qdisc=FifoQueueDisc recovery=TcpClassicRecovery TcpCubic"

@@ -240,27 +240,30 @@ def _told_apart(cells: list[Cell]) -> list[Cell]:
     alike: dict[Hashable, dict[str, Cell]] = defaultdict(dict)
     for cell in cells:
         alike[_apart_from_jitter(cell.point)].setdefault(cell.point.settings, cell)
+    several = {place: of for place, of in alike.items() if len(of) > 1}
+    made_of = described(cell for of in several.values() for cell in of.values())
     said: dict[Hashable, dict[str, str]] = {}
-    with ExitStack() as stack:
-        stores: dict[Path, Store] = {}
-        for place, several in alike.items():
-            if len(several) == 1:
-                continue
-            found = []
-            for cell in several.values():
-                record = next(iter(cell.records.values()))
-                path = record.database
-                if path not in stores:
-                    stores[path] = stack.enter_context(Store(path, "r"))
-                found.append(_described(stores[path].scenario(record.row.id), record))
-            for settings, fields in zip(several, told_apart(found), strict=True):
-                said[place, settings] = fields
+    for place, of in several.items():
+        for settings, fields in zip(of, told_apart([next(made_of) for _ in of]), strict=True):
+            said[place, settings] = fields
     points = [cell.point for cell in cells]
     more = [said.get((_apart_from_jitter(point), point.settings), {}) for point in points]
     return [
         replace(cell, point=cell.point.with_more(fields))
         for cell, fields in zip(cells, more, strict=True)
     ]
+
+
+def described(cells: Iterable[Cell]) -> Iterator[dict[str, Any]]:
+    """Yield what the settings of each cell are made of."""
+    with ExitStack() as stack:
+        stores: dict[Path, Store] = {}
+        for cell in cells:
+            record = next(iter(cell.records.values()))
+            path = record.database
+            if path not in stores:
+                stores[path] = stack.enter_context(Store(path, "r"))
+            yield _described(stores[path].scenario(record.row.id), record)
 
 
 def _apart_from_jitter(point: Point) -> Hashable:
