@@ -463,12 +463,23 @@ def test_sizes_have_no_power_of_ten_below_and_above_1000(value: float, said: str
         ("difference", -0.2296, (-0.2891, -0.17), "−0.230 (−0.289 to −0.170)"),
         ("difference", 0.001, (-5.1, 5.2), "0.00 (−5.10 to +5.20)"),
         ("difference", 0.0, (0.0, 0.0), "0 (0 to 0)"),
+        ("ratio", 0.587, (1e-7, 5_076_074.2), "x0.587 (1e−07 to 5,076,074)"),
+        ("ratio", 1.02, (0.0001, 7776.44), "x1.02 (0.0001 to 7,776)"),
     ],
 )
 def test_a_mean_and_its_interval_have_digits_that_tell_them_apart(
     effect: Literal["ratio", "difference"], value: float, interval: tuple[float, float], said: str
 ) -> None:
     assert interval_text(effect, value, interval) == said
+
+
+def test_an_interval_may_end_beyond_all_doubles() -> None:
+    """As of products of the throughputs of many flows, with two seeds."""
+    base, other = cell("a", [1.0, 1.0]), cell("b", [1e-100, 1e100])
+    (row,) = compared([base], [other]).rows
+    assert row.text == "x1 (0 to inf)"
+    assert (document(row)["low"], document(row)["high"]) == (0.0, None)
+    assert compared([base], [other]).plot().figure
 
 
 def test_points_from_0_and_to_0_are_both_named_in_either_order() -> None:

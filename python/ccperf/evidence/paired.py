@@ -100,7 +100,7 @@ class Difference:
             return None
         if self.effect == "difference":
             return self.interval[1] - self.mean
-        return math.exp(self.interval[1]) - math.exp(self.mean)
+        return factor(self.interval[1]) - factor(self.mean)
 
     @property
     def is_shown(self) -> bool:
@@ -135,6 +135,14 @@ class Difference:
             return None
         enough = _seeds_for(self)
         return None if enough > MOST_SEEDS else max(1, enough - self.seeds)
+
+
+def factor(logarithm: float) -> float:
+    """Return the factor of a logarithm, which may be beyond all doubles: two seeds tell little."""
+    try:
+        return math.exp(logarithm)
+    except OverflowError:
+        return math.inf
 
 
 def difference(

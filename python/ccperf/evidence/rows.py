@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ccperf.evidence import verdict
-from ccperf.evidence.paired import LEAST, Difference, holm
+from ccperf.evidence.paired import LEAST, Difference, factor, holm
 from ccperf.runs.metrics import named
 
 if TYPE_CHECKING:
@@ -94,6 +94,15 @@ class Row:
         return verdict.size(self.differences)
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the size over the seeds; None over several points."""
+        (first, *others) = self.differences
+        if others or first.interval is None:
+            return None
+        low, high = first.interval
+        return (factor(low), factor(high)) if first.effect == "ratio" else (low, high)
+
+    @property
     def text(self) -> str:
         """How large the difference is: `x1.45 (1.41 to 1.49)`, with the interval of a point."""
         size = self.size
@@ -102,11 +111,8 @@ class Row:
             words = (verdict.effect_text(size.effect, value) for value in both)
             return " and ".join(dict.fromkeys(words))
         text = verdict.effect_text(size.effect, size.mean)
-        interval = self.differences[0].interval if self.points == 1 else None
-        if interval:
-            if size.effect == "ratio":
-                interval = math.exp(interval[0]), math.exp(interval[1])
-            text = verdict.interval_text(size.effect, size.mean, interval)
+        if self.interval:
+            text = verdict.interval_text(size.effect, size.mean, self.interval)
         return f"{text} at {self.points - size.zeros}" if size.zeros else text
 
     @property
@@ -171,9 +177,7 @@ def document(row: Row, *, over_grids: bool = False) -> dict[str, Any]:
     said, size, (base, side) = row.verdict, row.size, row.means
     first = row.differences[0]
     is_point = row.points == 1
-    interval = first.interval if is_point else None
-    if interval and size.effect == "ratio":
-        interval = math.exp(interval[0]), math.exp(interval[1])
+    interval = row.interval
     grids = row.over_grids if over_grids else None
     return {
         "experiment": row.experiment,
@@ -190,7 +194,7 @@ def document(row: Row, *, over_grids: bool = False) -> dict[str, Any]:
         "effect": size.effect,
         "value": _finite(size.mean),
         "low": interval[0] if interval else None,
-        "high": interval[1] if interval else None,
+        "high": _finite(interval[1]) if interval else None,
         "least": _finite(size.least.value),
         "least_at": dict(size.least.point),
         "largest": _finite(size.largest.value),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ccperf.base.wording import counted
 from ccperf.evidence import student
-from ccperf.evidence.paired import LEAST, MOST_SEEDS
+from ccperf.evidence.paired import LEAST, MOST_SEEDS, factor
 from ccperf.evidence.summary import CONFIDENCE, deviation
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _whole(direction: Direction, better: Better, lacking: tuple[int, int]) -> Di
 def size(differences: Sequence[Difference], *, over_grids: bool = False) -> Size:
     """Return how large differences of one metric are over their points, each counting once."""
     effect = differences[0].effect
-    back = math.exp if effect == "ratio" else float
+    back = factor if effect == "ratio" else float
     # Of points that are alike the first by name, whichever side is the base.
     ordered = sorted(differences, key=lambda each: each.point)
     least, largest = (choose(ordered, key=lambda each: each.size) for choose in (min, max))
@@ -216,9 +216,12 @@ def effect_text(effect: Effect, value: float | None) -> str:
 def interval_text(effect: Effect, value: float, interval: tuple[float, float]) -> str:
     """Return a size with its interval: `x1.101 (1.099 to 1.102)`.
 
-    All have as many digits behind the point as tell them apart, and a factor's from 0.
+    All have as many digits behind the point as tell them apart, and a factor's from 0; factors
+    that span six orders of magnitude have three digits each.
     """
     low, high = interval
+    if effect == "ratio" and high > 1e6 * low:
+        return f"x{_digits(value)} ({_digits(low)} to {_digits(high)})"
     several = [low, value, high, *([0.0] if effect == "ratio" else [])]
     largest = max(map(abs, several))
     places = 0 if largest in (0, math.inf) else max(0, 2 - math.floor(math.log10(largest)))
@@ -247,7 +250,7 @@ def _fixed(value: float, places: int, sign: str) -> str:
 
 def _digits(value: float) -> str:
     # 999.5 has a fourth digit when it is rounded.
-    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}".replace("-", "−")
 
 
 def _direction(
