@@ -19,6 +19,7 @@ from ccperf.evidence.verdict import effect_text
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.result import Result
+from ccperf.site.differences import difference_cell
 from ccperf.site.inventory import inventory
 from ccperf.site.scores import CRITERIA, Scores
 from ccperf.store import Store
@@ -115,6 +116,22 @@ def test_scores_are_the_values_that_the_comparison_prints(scores: Scores) -> Non
             # Means over seeds are arithmetic ones, and factors are of each seed.
             assert values[1] / values[0] == pytest.approx(row.size.mean, rel=0.01)
     assert checked >= 4
+
+
+def test_differences_of_per_cent_are_in_percentage_points(scores: Scores) -> None:
+    """`less loss in 3 of 5 (−7.9 %)` says that nearly all of it is left."""
+    (row,) = (
+        row
+        for row in scores.against("TcpNewReno")
+        if (row.experiment, row.metric) == ("aqm", "retransmission_rate_l4")
+        and row.side == "TcpVegas"
+    )
+    assert row.verdict.word == "better"
+    cell = difference_cell(row)
+    assert re.fullmatch(r"▲ −[\d.]+ pp", cell.text)
+    assert re.search(r" → [\d.]+ %, .*; −[\d.]+ to [−\d.]+ pp$", cell.title)
+    said = scores.sentence("TcpNewReno", "TcpVegas", 9) or ""
+    assert re.search(r"less loss in \d of \d( experiments)? \(−[−\d. to]+ pp\)", said)
 
 
 def test_a_sentence_counts_every_experiment_and_criterion_once(scores: Scores) -> None:

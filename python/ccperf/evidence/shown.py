@@ -11,6 +11,7 @@ import numpy as np
 from ccperf.base.wording import counted
 from ccperf.errors import UsageError
 from ccperf.evidence import text
+from ccperf.evidence.verdict import difference_unit
 from ccperf.present.figures import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.present.figures.sweep import beside
 from ccperf.present.notebook import table
@@ -54,7 +55,7 @@ def figure(comparison: Comparison, metric: str | None) -> Figure:
         )
     base = comparison.base
     is_ratio = definition.effect == "ratio"
-    unit = "" if is_ratio else definition.shown_unit
+    unit = "" if is_ratio else difference_unit(definition)
     notes = _notes(comparison, chosen)
     alt = (
         f"{'Factors between' if is_ratio else 'Differences of'} {name} of {base} and of "

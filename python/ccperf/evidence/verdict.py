@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ccperf.evidence.paired import Difference
-    from ccperf.runs.metrics import Better, Effect
+    from ccperf.runs.metrics import Better, Effect, Metric
 
 #: `mixed`: some points say more and some say less, or too few say either to matter on the whole.
 Direction: TypeAlias = Literal["more", "less", "equal", "mixed", "unknown"]
@@ -198,6 +198,11 @@ def size(differences: Sequence[Difference], *, over_grids: bool = False) -> Size
 def percent(share: float) -> str:
     """Return 0.01 as `1 %`."""
     return f"{100 * share:.6g} %"
+
+
+def difference_unit(metric: Metric) -> str:
+    """Return the unit of a difference: of per cent percentage points, as −7 % would be relative."""
+    return "pp" if metric.unit == "%" else metric.shown_unit
 
 
 def effect_text(effect: Effect, value: float | None) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf.base.wording import counted
-from ccperf.evidence.verdict import effect_text
+from ccperf.evidence.verdict import difference_unit, effect_text
 from ccperf.runs.metrics import metric_named
 from ccperf.site.scores import CRITERIA
 from ccperf.site.tables import MISSING
@@ -70,10 +70,11 @@ def difference_cell(row: Row | None) -> DifferenceCell:
     if row is None:
         return DifferenceCell()
     said, size, (base, side) = row.verdict, row.size, row.means
-    unit = metric_named(row.metric).shown_unit
-    unit = unit and f" {unit}"
-    value = row.text
-    mark = MARKS[said.word]
+    metric = metric_named(row.metric)
+    unit, of_difference = (
+        each and f" {each}" for each in (metric.shown_unit, difference_unit(metric))
+    )
+    of_difference = of_difference if size.effect == "difference" else ""
     # Six digits are enough to look at, and the same on every machine.
     title = (
         f"{said}. {base:.6g} → {side:.6g}{unit}, {counted(row.points, 'point')}, "
@@ -81,9 +82,9 @@ def difference_cell(row: Row | None) -> DifferenceCell:
     )
     if row.points > 1:
         ends = (effect_text(size.effect, end.value) for end in (size.least, size.largest))
-        title += f"; {' to '.join(ends)}"
+        title += f"; {' to '.join(ends)}{of_difference}"
     return DifferenceCell(
-        f"{mark} {value}{unit if size.effect == 'difference' else ''}".strip(),
+        f"{MARKS[said.word]} {row.text}{of_difference}".strip(),
         {True: "good", False: "bad", None: _KINDS.get(said.word, "")}[said.is_better],
         "" if size.mean is None else f"{size.mean:.6g}",
         title,

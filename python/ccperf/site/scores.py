@@ -20,7 +20,7 @@ from ccperf.evidence.compare import compare
 from ccperf.evidence.paired import LEAST
 from ccperf.evidence.rows import corrected
 from ccperf.evidence.summary import Summary, summarise
-from ccperf.evidence.verdict import effect_text, percent
+from ccperf.evidence.verdict import difference_unit, effect_text, percent
 from ccperf.experiments.catalogue import answer
 from ccperf.experiments.catalogue.answer import (
     CONVERGENCE,
@@ -231,7 +231,9 @@ class Finding:
         what = self.criterion.more if self.is_more else self.criterion.less
         of = counted(self.of, "experiment") if is_first else self.of
         text = f"{what} in {len(self.rows)} of {of}"
-        kinds = {(m.effect, m.shown_unit) for m in (metric_named(row.metric) for row in self.rows)}
+        kinds = {
+            (m.effect, difference_unit(m)) for m in (metric_named(row.metric) for row in self.rows)
+        }
         if len(kinds) > 1:
             return text
         ((effect, unit),) = kinds
