@@ -83,6 +83,20 @@ def test_comparing_an_algorithm_with_itself_is_significant_in_5_of_100_cases(see
     assert as_often_as(count(TRIALS, flagged, seeds), TRIALS, LEVEL)
 
 
+@pytest.mark.parametrize("seeds", [2, 3])
+def test_what_a_seed_decides_between_two_outcomes_is_shown_too_often(seeds: int) -> None:
+    """As docs/evidence.md warns: at one point in 4^n / 2, as n seeds agree by chance so often."""
+
+    def flagged(draw: np.random.Generator) -> bool:
+        base, other = (
+            draw.choice([10.0, 20.0], seeds) + draw.normal(0, 1e-3, seeds) for _ in range(2)
+        )
+        found = difference(base.tolist(), other.tolist(), "ratio")
+        return found.direction in ("more", "less")
+
+    assert as_often_as(count(TRIALS, flagged, seeds), TRIALS, 2 / 4**seeds)
+
+
 def test_with_holm_s_correction_a_whole_table_of_nothing_is_flagged_in_5_of_100_cases() -> None:
     def flagged(draw: np.random.Generator) -> bool:
         found = [
