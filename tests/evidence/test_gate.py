@@ -47,6 +47,17 @@ def test_a_gate_that_no_point_has_both_values_for_fails() -> None:
         gate.judge(gates, compared([base], [other]), {"makespan_l4"})
 
 
+def test_a_gate_that_passes_says_what_only_more_seeds_would_tell() -> None:
+    """Nothing was beyond a limit, said the line, of a mean that was four times the base's."""
+    base, other = cell("a", [100.0, 50.0, 150.0]), cell("b", [450.0, 90.0, 700.0])
+    gates = [gate.parse(f"{METRIC}>5%"), gate.parse(f"{METRIC}<-5%")]
+    judged = gate.judge(gates, compared([base], [other]), {METRIC})
+    assert judged.text == (
+        "passed: 0 of 2 comparisons beyond a limit; 1 measured beyond, perhaps by chance: more"
+        " seeds would tell"
+    )
+
+
 @pytest.mark.parametrize("text", ["mean_srtt_l4", "mean_srtt_l4=5%", "mean_srt_l4<5%", "<5%"])
 def test_a_gate_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--fail-on"):

@@ -38,7 +38,12 @@ class Gate:
         With one seed there is nothing to judge chance by: what was measured counts.
         """
         (found,) = row.differences
-        if row.metric != self.metric or not (found.is_shown or found.basis == "one seed"):
+        return self.is_beyond(row) and (found.is_shown or found.basis == "one seed")
+
+    def is_beyond(self, row: Row) -> bool:
+        """Whether the change of a point's row is beyond the limit as measured."""
+        (found,) = row.differences
+        if row.metric != self.metric:
             return False
         change = found.other.mean - found.base.mean
         if self.is_relative and found.is_log:
@@ -59,6 +64,8 @@ class Judgement:
     compared: int
     #: The rows that are beyond a limit.
     broken: tuple[tuple[Gate, Row], ...]
+    #: How many others are beyond one as measured, which the runs do not tell from chance.
+    open: int
     #: Values that the base has and a side has not.
     lost: tuple[Lack, ...]
     #: The gates that no point has a value for on both sides.
@@ -76,6 +83,8 @@ class Judgement:
     def text(self) -> str:
         """The verdict, how many comparisons it is of, and why it is that."""
         parts = [f"{len(self.broken)} of {counted(self.compared, 'comparison')} beyond a limit"]
+        if self.open:
+            parts.append(f"{self.open} measured beyond, perhaps by chance: more seeds would tell")
         if self.idle:
             metrics = ", ".join(dict.fromkeys(gate.metric for gate in self.idle))
             parts.append(f"no point has {metrics} on both sides")
@@ -101,9 +110,11 @@ def judge(gates: Sequence[Gate], comparison: Comparison, metrics: Collection[str
     asked = [(gate, row) for row in comparison.rows for gate in gates if row.metric == gate.metric]
     gated = {gate.metric for gate in gates}
     checked = {gate for gate, _ in asked}
+    broken = tuple((gate, row) for gate, row in asked if gate.fails(row))
     return Judgement(
         len(asked),
-        tuple((gate, row) for gate, row in asked if gate.fails(row)),
+        broken,
+        sum(gate.is_beyond(row) for gate, row in asked) - len(broken),
         tuple(
             lack
             for lack in (*comparison.lacking, *comparison.less_finished)
