@@ -193,3 +193,5 @@ def test_the_front_page_says_before_all_else_why_nothing_is_known_of_own_code(
     told = "ccperf bench ./mine.py:Mine,TcpCubic --seed 1..3"
     assert (told in page) == ("Nothing is known yet of ./mine.py:Mine" in page) == (seeds == "1")
     assert told not in page or page.index(told) < page.index("<table")
+    # Of what draws they tell half: no page promises more.
+    assert ("Three seeds tell all where nothing is random" in page) == (seeds == "1")
