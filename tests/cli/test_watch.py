@@ -62,6 +62,26 @@ def test_an_edit_is_compared_with_the_version_before_also_of_yesterday(capsys: C
     assert len(mine) == 2 * len(KINDS["cc"].cases)
 
 
+def test_the_version_before_ran_at_all_points_and_as_long(capsys: Captured) -> None:
+    """One that failed at some of them, and another campaign of that file, are none."""
+    assert invoke(["new", "cc", "mine.py"]) == 0
+    first, watch = Path("mine.py").read_text(), ["watch", "./mine.py:Mine", "--once"]
+    assert invoke(watch) == 0
+    edit("beta=0.7", "beta=0.2")
+    longer = ["run", "dumbbell", "--cc", "./mine.py:Mine", "--seed", "7", "--stop-time", "1s"]
+    assert invoke([*longer, "--db", "watch.db"]) == 0
+    edit("return max(", "if bytes_in_flight > 50 * tcb.segment_size: fails\n        return max(")
+    assert invoke(watch) == 1
+    with Store("watch.db", "r") as store:
+        found = [row.provenance.user_code for row in store.runs(experiment="dumbbell")]
+    assert len({code["mine.py:Mine"] for code in found if code}) == 3
+    Path("mine.py").write_text(f"{first}\n# The first one, but for this line.\n")
+    capsys.readouterr()
+    assert invoke(watch) == 0
+    verdict = capsys.readouterr().out.partition("against the version before")[2]
+    assert "equal within 1 % in 28" in verdict
+
+
 def test_a_value_that_one_side_lacks_is_not_equal(capsys: Captured) -> None:
     """What loses everything has neither a round trip nor shares."""
     assert invoke(["new", "qdisc", "mine.py"]) == 0

@@ -218,23 +218,24 @@ def _values(
 
 
 def _former(store: Store, own: str, kind: registry.Kind) -> list[Values] | None:
-    """The metrics of the version that was run last, unless it is this one."""
+    """The metrics of the version that was run last at all points, unless it is this one."""
     from ccperf.algorithms.user_code.content import digest
+    from ccperf.algorithms.user_code.names import label
+    from ccperf.base import expression
 
-    now = digest(own)
-    found: list[Values] = []
-    rows = store.runs()
-    for point in _points(kind, own):
-        former = [
-            row
-            for row in rows
-            if (row.experiment, row.parameters) == (point.experiment, point.parameters)
-            and now not in row.provenance.user_code.values()
-        ]
-        if not former:
-            return None
-        found.append(store.reduced_metrics(former[-1].id)[former[-1].id])
-    return found
+    now, name = digest(own), expression.cut(label(own))[0]
+    points = [(point.experiment, point.scenario.hash) for point in _points(kind, own)]
+    versions: dict[str, dict[tuple[str | None, str], str]] = {}
+    for row in store.runs():
+        version = row.provenance.user_code.get(name, now)
+        place = (row.experiment, row.provenance.scenario_hash)
+        if version != now and place in points:
+            # The one that was run last is the last one.
+            versions[version] = {**versions.pop(version, {}), place: row.id}
+    whole = [runs for runs in versions.values() if len(runs) == len(points)]
+    if not whole:
+        return None
+    return [store.reduced_metrics(whole[-1][place])[whole[-1][place]] for place in points]
 
 
 def _json(
