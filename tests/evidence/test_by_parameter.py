@@ -303,3 +303,20 @@ def test_a_setting_that_both_values_have_is_alike_on_both_sides(tmp_path: Path) 
         assert compared.several == {"jitter=none": (), "jitter=10ms": ()}
         (alone,) = compared.missing["jitter=10ms"]
         assert alone == "aqm k=2 qdisc=FifoQueueDisc recovery=TcpClassicRecovery TcpCubic"
+
+
+def test_the_newest_is_what_was_run_last_whichever_database_is_named_first(db: Path) -> None:
+    new, other = [cell for cell in cells.read([db]) if cell.algorithm == "TcpCubic"][:2]
+
+    def at(finished: str, cell: Cell) -> Cell:
+        records = {
+            seed: replace(record, row=replace(record.row, finished_at=finished))
+            for seed, record in cell.records.items()
+        }
+        return replace(cell, engine=finished, point=new.point, records=records)
+
+    new, old, base = at("2026-11-30", new), at("2026-11-29", other), at("2026-11-30", other)
+    for order in ([new, old], [old, new]):
+        (row,) = compare({"a": [base], "b": order}, [METRIC], over="databases").rows
+        assert row.means[1] == fmean(new.values(METRIC).values())
+        assert row.means[1] != row.means[0]

@@ -252,16 +252,22 @@ def _lacked_seeds(cell: Cell, other: Cell) -> tuple[int, ...]:
 def _by_key(cells: Iterable[Cell], over: Over) -> dict[Hashable, list[Cell]]:
     """Return cells by what must be the same on both sides, the newest last.
 
-    Points are in an order that does not depend on which run ended first.
+    Points are in an order that does not depend on which run ended first, and which database was
+    named first says nothing of when a run was made.
     """
     keyed: dict[Hashable, list[Cell]] = {}
-    for cell in cells:
+    for cell in sorted(cells, key=_finished):
         keyed.setdefault(_key(cell, over), []).append(cell)
     ordered = sorted(
         keyed.items(),
         key=lambda each: (point_key(each[1][-1].point), usual_first(each[1][-1].algorithm)),
     )
     return dict(ordered)
+
+
+def _finished(cell: Cell) -> str:
+    """When the last run of a cell ended."""
+    return max((record.row.finished_at for record in cell.records.values()), default="")
 
 
 def _key(cell: Cell, over: Over) -> Hashable:
