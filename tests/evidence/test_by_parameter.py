@@ -320,3 +320,17 @@ def test_the_newest_is_what_was_run_last_whichever_database_is_named_first(db: P
         (row,) = compare({"a": [base], "b": order}, [METRIC], over="databases").rows
         assert row.means[1] == fmean(new.values(METRIC).values())
         assert row.means[1] != row.means[0]
+
+
+def test_the_same_runs_in_two_databases_are_equal_and_no_seed_would_tell_more(db: Path) -> None:
+    """After a change that is none, a comparison asked for more seeds of the runs that it had."""
+    bbr = [cell for cell in cells.read([db]) if cell.algorithm == "TcpBbr"]
+    few = [cell.of_seeds([1, 2]) for cell in bbr]
+    (row,) = compare({"base.db": bbr, "new.db": few}, [METRIC], over="databases").rows
+    assert str(row.verdict) == "equal within 1 %"
+    assert (row.verdict.exact, row.verdict.shown) == (row.points, 0)
+    others = [
+        replace(cell, runs={seed: f"of {run}" for seed, run in cell.runs.items()}) for cell in bbr
+    ]
+    (row,) = compare({"base.db": bbr, "new.db": others}, [METRIC], over="databases").rows
+    assert row.verdict.word == "not known yet"

@@ -293,15 +293,19 @@ class _Pair:
     point: Where
     side: str
     algorithm: str
-    #: Whether a seed changes nothing on either side.
+    #: Whether a seed changes nothing on either side, or both have the same runs.
     is_exact: bool
     #: The metrics of both, by seed.
     values: list[tuple[Mapping[str, float], Mapping[str, float]]]
 
 
-def _pair(base: Cell, other: Cell, seeds: Iterable[int], side: str, over: Over) -> _Pair:
+def _pair(base: Cell, other: Cell, seeds: Sequence[int], side: str, over: Over) -> _Pair:
     point, algorithm = _whose(base, other, over)
-    is_exact = base.is_deterministic and other.is_deterministic
+    # The same runs in two databases: what made them would make any other alike, too.
+    is_same = over == "databases" and all(
+        seed in base.runs and base.runs[seed] == other.runs.get(seed) for seed in seeds
+    )
+    is_exact = is_same or (base.is_deterministic and other.is_deterministic)
     values = _together(base, other, seeds)
     return _Pair(base.point.experiment, point, side, algorithm, is_exact, values)
 
