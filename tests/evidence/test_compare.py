@@ -138,12 +138,12 @@ def test_runs_of_one_label_whose_flows_differ_are_points_of_their_own(tmp_path: 
     found = cells.read([tmp_path / "runs.db"])
     texts = [(cell.algorithm, cell.point.text, [*cell.metrics]) for cell in found]
     assert texts == [
-        (plain, "mine start=0s mix=2A", [1]),
-        (plain, "mine start=500ms mix=2A", [1]),
-        (plain, "mine start=600ms mix=2A", [1]),
-        ("TcpCubic", "mine start=0s mix=2A", [1]),
-        ("TcpNewReno,TcpBbr", "mine start=0s mix=1A+1B", [2, 3]),
-        ("TcpBbr,TcpNewReno", "mine start=0s mix=1A+1B", [4]),
+        (plain, "mine mix=2A start=0s", [1]),
+        (plain, "mine mix=2A start=500ms", [1]),
+        (plain, "mine mix=2A start=600ms", [1]),
+        ("TcpCubic", "mine mix=2A start=0s", [1]),
+        ("TcpNewReno,TcpBbr", "mine mix=1A+1B start=0s", [2, 3]),
+        ("TcpBbr,TcpNewReno", "mine mix=1A+1B start=0s", [4]),
     ]
 
 

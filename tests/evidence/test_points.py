@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -248,3 +249,18 @@ def test_algorithms_of_a_file_s_workloads_are_compared(tmp_path: Path) -> None:
     assert invoke(line) == 0
     (row,) = compare(cells.by_algorithm(cells.read([path])), ["mean_fct_l4"]).rows
     assert (row.side, row.seeds) == ("TcpCubic", 2)
+
+
+def test_the_order_of_runs_changes_no_label(tmp_path: Path) -> None:
+    """The same campaigns in another order called a point `recovery=PrrRfc6937 stop_time=2s`."""
+    path = tmp_path / "runs.db"
+    line = ["run", "aqm", "--cc", "newreno", "--k", "1", "--qdisc", "codel", "--db", str(path)]
+    for words in (["2s"], ["1s"], ["1s", "--recovery", "TcpClassicRecovery"]):
+        assert invoke([*line, "--stop-time", *words]) == 0
+    found = list(cells.records(path))
+    for order in itertools.permutations(found):
+        assert sorted(cell.point.text for cell in cells.gather(order)) == [
+            "aqm k=1 qdisc=CoDelQueueDisc stop_time=1s recovery=PrrRfc6937",
+            "aqm k=1 qdisc=CoDelQueueDisc stop_time=1s recovery=TcpClassicRecovery",
+            "aqm k=1 qdisc=CoDelQueueDisc stop_time=2s recovery=PrrRfc6937",
+        ]

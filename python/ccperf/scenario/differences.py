@@ -25,16 +25,19 @@ def told_apart(scenarios: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """For each scenario its values of the fields in which not all are alike, by the field's name.
 
     What several flows or links have is said once, and all values where they differ: `rate` is
-    `50Mbps,20Mbps`.
+    `50Mbps,20Mbps`. Fields of the whole come first, then in the order in which scenarios have
+    them, whichever two differ.
     """
     first, *others = scenarios
-    differing = dict.fromkeys(path for other in others for path, _, _ in differences(first, other))
+    found_in = {path for other in others for path, _, _ in differences(first, other)}
+    leaves_of = [dict(_leaves(scenario)) for scenario in scenarios]
+    there = dict.fromkeys(path for leaves in leaves_of for path in leaves)
+    differing = sorted((path for path in there if path in found_in), key=lambda p: p.count("."))
     plain = dict.fromkeys(_plain(path) for path in differing)
     names = Counter(_short(name) for name in plain)
     found = []
-    for scenario in scenarios:
+    for leaves in leaves_of:
         values: dict[str, dict[str, None]] = defaultdict(dict)
-        leaves = dict(_leaves(scenario))
         for path in differing:
             if path in leaves:
                 values[_plain(path)][str(leaves[path])] = None
