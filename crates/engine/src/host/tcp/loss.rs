@@ -168,8 +168,9 @@ pub trait LossDetection: fmt::Debug + Send {
     }
 
     /// When the retransmission timer ends that is set now, where deadlines stand in for it: both are one timer.
-    fn timeout_end(&mut self, now: Time, rto: Time) -> Time {
-        now + rto
+    #[inline(always)]
+    fn timeout_end(&mut self, _now: Time, _rto: Time) -> Option<Time> {
+        None
     }
 
     /// All timers are set that run until something happens again.

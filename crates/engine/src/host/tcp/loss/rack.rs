@@ -173,9 +173,9 @@ impl LossDetection for Rack {
         self.next_due().map(|due| due.end)
     }
 
-    fn timeout_end(&mut self, now: Time, rto: Time) -> Time {
+    fn timeout_end(&mut self, now: Time, rto: Time) -> Option<Time> {
         self.timeout = self.timer.due(now, rto);
-        self.timeout.end
+        Some(self.timeout.end)
     }
 
     fn on_timers_settled(&mut self) {

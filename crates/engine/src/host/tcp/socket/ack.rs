@@ -115,12 +115,9 @@ impl<P: Profile> Socket<P> {
             self.tcb.is_retrans_data_acked = ack > old_head && !is_more_lost;
             self.bytes_in_flight();
         }
-        let was_reducing = self.tcb.cong_state == CongState::Cwr;
+        let before = self.tcb.cong_state;
         self.heed(finding, delivered, env);
-        // Repair that begins in CWR, with the end of the window before, is no episode that an echo could end.
-        if !was_reducing || self.tcb.cong_state != CongState::Recovery {
-            self.answer_echo(packet, delivered);
-        }
+        self.answer_echo(packet, delivered, before);
 
         let is_duplicate = if self.agreed.sack {
             newly_sacked > 0
@@ -248,7 +245,7 @@ impl<P: Profile> Socket<P> {
         self.tcb.last_acked_sacked = 0;
         self.leave_cwr(packet.ack);
         self.on_ecn_echo(packet, packet.ack, 0);
-        self.answer_echo(packet, 0);
+        self.answer_echo(packet, 0, self.tcb.cong_state);
         self.bytes_in_flight();
         self.tcb.last_acked_seq = packet.ack;
         self.tcb.is_retrans_data_acked = false;

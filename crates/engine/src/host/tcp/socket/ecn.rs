@@ -43,9 +43,21 @@ impl<P: Profile> Socket<P> {
             false => Flags::default(),
         };
         self.send_control(Flags::SYN.with(Flags::ACK).with(answer), env);
+        self.remember_ect();
+        self.agree(is_agreed);
+    }
+
+    /// A SYN-ACK that is sent again is ECT as the first one was: only what follows it knows what was agreed (Linux).
+    fn remember_ect(&mut self) {
         let is_ect = self.tcb.ecn_mode.rules().ect == Ect::Everything;
         self.ecn.repeats_ect = P::STACK == TcpStack::Linux && is_ect;
-        self.agree(is_agreed);
+    }
+
+    #[inline(always)]
+    pub(super) fn repeat_ect(&self, packet: &mut Packet) {
+        if self.ecn.repeats_ect && packet.flags.has(Flags::SYN) {
+            packet.ecn = self.ecn_field(true);
+        }
     }
 
     /// The SYN-ACK has come.  Returns the flags of the ACK that answers it.
@@ -183,10 +195,15 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    /// The window is reduced, if it is not yet.
+    /// The window is reduced, if it is not yet.  Repair that has begun with this ACK in CWR (the state `before`) goes on with that
+    /// one's window, whose end is no end of it.
     #[inline(always)]
-    pub(super) fn answer_echo(&mut self, packet: &Packet, delivered: u32) {
-        if packet.flags.has(Flags::ECE) && self.settles_echoes() {
+    pub(super) fn answer_echo(&mut self, packet: &Packet, delivered: u32, before: CongState) {
+        if !packet.flags.has(Flags::ECE) || !self.settles_echoes() {
+            return;
+        }
+        let has_begun = before == CongState::Cwr && self.tcb.cong_state == CongState::Recovery;
+        if !has_begun {
             self.reduce_for_echo(delivered);
         }
     }
@@ -256,8 +273,7 @@ impl<P: Profile> Socket<P> {
         };
         // What answers in TIME_WAIT does not know of the connection's ECN.
         let is_over = P::STACK == TcpStack::Linux && self.state == State::TimeWait;
-        let is_answer = flags.has(Flags::SYN) && self.ecn.repeats_ect;
-        self.ecn_field((is_ect && !is_over) || is_answer)
+        self.ecn_field(is_ect && !is_over)
     }
 
     #[inline(always)]

@@ -312,12 +312,11 @@ impl<P: Profile> Socket<P> {
     fn arm_ticking<E: Environment>(&mut self, timer: Timer, delay: Time, env: &mut E) {
         self.pending_timers |= 1 << timer as u16;
         let now = self.tcb.now;
-        let end = if P::Loss::REPLACES_RTO && timer != Timer::DelayedAck {
-            self.sending.loss.timeout_end(now, delay)
-        } else {
-            P::timer_end(now, delay)
+        let shared = match timer {
+            Timer::DelayedAck => None,
+            _ => self.sending.loss.timeout_end(now, delay),
         };
-        env.arm(timer, end);
+        env.arm(timer, shared.unwrap_or_else(|| P::timer_end(now, delay)));
     }
 
     #[inline(always)]

@@ -380,7 +380,7 @@ impl<P: Profile> Socket<P> {
         let mut seq = self.tcb.next_tx_seq;
         if P::STACK == TcpStack::Linux {
             seq = seq.max(self.tcb.high_tx_mark); // ns-3's goes back with what is sent again
-            self.tcb.next_departure = self.tcb.next_departure.max(self.tcb.now);
+            self.note_control_left();
         }
         if flags.has(Flags::FIN) {
             flags = flags.with(Flags::ACK);
@@ -398,9 +398,10 @@ impl<P: Profile> Socket<P> {
         }
         let window = self.window_field(if has_syn { 0 } else { self.agreed.receive_shift });
         let mut packet = self.segment(seq, flags, window, 0);
-        if self.tcb.ecn_mode != EcnMode::Classic || (has_syn && self.ecn.repeats_ect) {
+        if self.tcb.ecn_mode != EcnMode::Classic {
             self.mark_control(&mut packet);
         }
+        self.repeat_ect(&mut packet);
         if flags.has(Flags::ACK) {
             self.disarm(Timer::DelayedAck, env);
             self.receiving.acks.on_ack_sent();
@@ -421,6 +422,12 @@ impl<P: Profile> Socket<P> {
         if guarded && !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Control(flags), env);
         }
+    }
+
+    /// What has no data is something that has left, too, for what waits for more and for what is paced (Linux's `tcp_wstamp_ns`).
+    #[inline(always)]
+    fn note_control_left(&mut self) {
+        self.tcb.next_departure = self.tcb.next_departure.max(self.tcb.now);
     }
 
     /// Arms the retransmission timer with the present RTO.

@@ -287,7 +287,7 @@ pub(super) struct EcnMarks {
     pub owes_cwr: bool,
     /// The SYN that was accepted asked for ECN.
     pub peer_asks: bool,
-    /// A SYN-ACK that is sent again is ECT as the first one was: only what follows it knows what was agreed (Linux).
+    /// The SYN-ACK is ECT each time that it is sent.
     pub repeats_ect: bool,
     pub feedbacks: Feedbacks,
 }

@@ -46,22 +46,25 @@ impl<P: Profile> Socket<P> {
                 self.offer_space(env);
             }
             Timer::Resequencing => self.hand_on(env),
-            Timer::Loss => {
-                self.sending.loss_due = None;
-                let finding = self.detect(|loss, flight| loss.on_timer(flight));
-                // As if one segment had come: what is lost may not all leave at once.
-                let (segment, before) = (self.tcb.segment_size, self.tcb.cong_state);
-                self.heed(finding, segment, env);
-                if before == CongState::Cwr && self.tcb.cong_state == CongState::Recovery {
-                    self.sending.has_stepped = false;
-                    self.step_recovery(segment, AckKind::Duplicate);
-                }
-                if finding == Finding::LostAgain {
-                    self.send_lost(env);
-                }
-            }
+            Timer::Loss => self.on_loss_timer(env),
         }
         self.settle_loss_timer(env);
+    }
+
+    /// As if one segment had come: what is lost may not all leave at once.
+    #[cold]
+    fn on_loss_timer<E: Environment>(&mut self, env: &mut E) {
+        self.sending.loss_due = None;
+        let finding = self.detect(|loss, flight| loss.on_timer(flight));
+        let (segment, before) = (self.tcb.segment_size, self.tcb.cong_state);
+        self.heed(finding, segment, env);
+        if before == CongState::Cwr && self.tcb.cong_state == CongState::Recovery {
+            self.sending.has_stepped = false;
+            self.step_recovery(segment, AckKind::Duplicate);
+        }
+        if finding == Finding::LostAgain {
+            self.send_lost(env);
+        }
     }
 
     fn on_retransmission_timeout<E: Environment>(&mut self, env: &mut E) {
