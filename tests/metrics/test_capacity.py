@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,15 @@ def test_a_rate_counts_as_long_as_it_holds() -> None:
 def test_rows_of_a_schedule_are_changes() -> None:
     schedule = {"direction": "forward", "times_ns": [2 * 10**9], "rates_bps": [1_000_000]}
     assert bits(link(schedules=[schedule])) == 20e6 + 8e6
+
+
+def test_what_many_rates_give_is_the_nearest_number_whatever_adds_it_up() -> None:
+    """Python 3.12 adds floats with compensation, older ones without: other last digits."""
+    times = range(10**8, 10**10, 10**8)
+    rates = [3_000_001 + 7 * row for row in range(len(times))]
+    schedule = {"direction": "forward", "times_ns": list(times), "rates_bps": rates}
+    exact = Fraction(10**7, 10) + Fraction(sum(rates), 10)
+    assert bits(link(schedules=[schedule])) == float(exact)
 
 
 def test_a_bucket_lets_through_its_rate_and_what_it_holds_at_first() -> None:

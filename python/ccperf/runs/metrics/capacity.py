@@ -44,13 +44,14 @@ def capacities(scenario: Mapping[str, Any], names: Collection[str]) -> dict[str,
                 continue
             direction = link[side]
             steps = _steps(scenario, link, side)
-            bits = sum(
-                rate * (min(after, end) - time) / 1e9
+            # Whole numbers until the last step: how Python adds others differs by its version.
+            bit_ns = sum(
+                rate * (min(after, end) - time)
                 for (time, rate), (after, _) in itertools.pairwise([*steps, (end, 0)])
                 if time < end
             )
             buckets = min(_buckets(direction, end), default=math.inf)
-            found[f"{link['name']}_{side}"] = Capacity(bits, buckets)
+            found[f"{link['name']}_{side}"] = Capacity(bit_ns / 10**9, buckets)
     return found
 
 
