@@ -8,7 +8,9 @@ import subprocess
 import sys
 from importlib import import_module
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import cyclopts
 import pytest
@@ -19,6 +21,7 @@ from ccperf.cli import plain, spelling
 from ccperf.cli.app import invoke
 from ccperf.cli.commands import COMMANDS
 from ccperf.cli.examples import EXAMPLES
+from ccperf.cli.parameter import Parameter
 from ccperf.cli.whole import app
 from ccperf.errors import UsageError
 
@@ -131,6 +134,13 @@ def test_usual_lines_are_read_here(line: str) -> None:
     # What follows `--` may look like anything, and a list may take what follows it.
     is_left = " -- " in line or " --db a.db b.db " in line
     assert of_plain(words) == (None if is_left else of_cyclopts(words))
+
+
+def test_what_is_said_of_an_option_is_found_where_python_3_10_puts_it() -> None:
+    """It puts `Optional` around the hints of what has None for a default."""
+    said = Annotated[list[Path] | None, Parameter(help="Databases.")]
+    for hint in (said, Optional[said]):  # noqa: UP045
+        assert plain.hints_of(SimpleNamespace(__annotations__={"db": hint}))["db"] == said
 
 
 def test_a_usual_line_loads_no_library_to_be_read() -> None:

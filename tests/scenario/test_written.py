@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
@@ -369,3 +369,17 @@ def test_what_many_ports_have_is_pointed_out_once() -> None:
     with pytest.warns(ScenarioWarning, match=r"\(as in 11 more\)") as found:
         made.scenario([flow], stop_time="5ms")
     assert len(found) == 1
+
+
+def test_parts_are_read_where_python_3_10_says_optional(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It puts `Optional` around the hints of what has None for a default."""
+    hints = written.get_type_hints
+
+    def as_there(of: Any) -> dict[str, Any]:
+        return {name: Optional[hint] for name, hint in hints(of).items()}  # noqa: UP045
+
+    monkeypatch.setattr(written, "get_type_hints", as_there)
+    made = read(tmp_path, STAR)
+    assert made.links[0].rate == "1Gbps"

@@ -53,7 +53,7 @@ class _Signature:
         self.others: Any = None
         self.options: dict[str, _Option] = {}
         self.groups: dict[str, type] = {}
-        hints = get_type_hints(command, include_extras=True)
+        hints = hints_of(command)
         for name, parameter in inspect.signature(command).parameters.items():
             hint = hints[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
@@ -72,7 +72,7 @@ class _Signature:
             self._name(name, hint, "")
             return
         self.groups[name] = group
-        hints = get_type_hints(group, include_extras=True)
+        hints = hints_of(group)
         for field in fields(group):
             self._name(field.name, hints[field.name], name)
 
@@ -80,6 +80,20 @@ class _Signature:
         _, said = _bare(hint)
         for spelt in (said.names if said else ()) or (f"--{name.replace('_', '-')}",):
             self.options[spelt] = _Option(name, hint, group)
+
+
+def hints_of(described: Any) -> dict[str, Any]:
+    """Return what the parameters of a command, or the fields of a group of options, are said to be.
+
+    Python 3.10 puts `Optional` around what has None for a default, so around what is said of it.
+    """
+    found = get_type_hints(described, include_extras=True)
+    return {name: _said(hint) for name, hint in found.items()}
+
+
+def _said(hint: Any) -> Any:
+    kinds = get_args(hint) if get_origin(hint) is Union else ()
+    return next((kind for kind in kinds if get_origin(kind) is Annotated), hint)
 
 
 def read(command: Callable[..., object], words: Sequence[str]) -> Call | None:

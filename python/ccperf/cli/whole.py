@@ -8,7 +8,7 @@ from dataclasses import is_dataclass
 from functools import partial
 from importlib import import_module
 from operator import getitem
-from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, cast, get_args, get_origin
 
 import cyclopts
 
@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Callable[..., object]:
 
 def _annotate(described: Any) -> None:
     """Say to cyclopts, too, what the annotations of a command, or of a group of options, say."""
-    hints = get_type_hints(described, include_extras=True)
+    hints = plain.hints_of(described)
     described.__annotations__ = {name: _annotation(hint) for name, hint in hints.items()}
 
 

@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from ccperf.algorithms.user_code import names
 from ccperf.errors import Problem, ScenarioError, UsageError, unknown
@@ -138,7 +138,7 @@ def _parts(cls: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, objec
 
 def _value(name: str, value: object, hint: Any) -> object:
     """A setting of the kind that it is declared to be; what a scenario checks is left to it."""
-    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     part = next((kind for kind in kinds if kind in _PARTS), None)
     if part and isinstance(value, Mapping):
         return _made(part, value, "field", f"{name}.")
