@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from ccperf.cli.doctor import EXTRAS
 from user_scenarios import ROOT
 
 
@@ -111,3 +114,22 @@ def test_the_bill_of_materials_has_all_that_is_locked_with_hashes() -> None:
     bill = sbom.bill(found)
     assert bill["bomFormat"] == "CycloneDX"
     assert bill == sbom.bill(sbom.components())
+
+
+def test_what_bench_ends_with_needs_no_extra() -> None:
+    """Without jinja2 it made all runs and then said that there can be no site."""
+    project = dependencies.tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    text = "".join(path.read_text() for path in (ROOT / "python/ccperf/site").glob("*.py"))
+    used = set(re.findall(r"^(?:from|import) (\w+)[\w. ]*import", text, re.MULTILINE))
+    foreign = used - sys.stdlib_module_names - {"ccperf", "markupsafe"}  # jinja2 brings the last
+    assert foreign <= {re.split(r"[>=<]", each)[0] for each in project["dependencies"]}
+
+
+def test_doctor_knows_all_extras_and_what_they_install() -> None:
+    extras = dependencies.tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {
+        extra: {re.split(r"[>=<]", each)[0] for each in needed}
+        for extra, needed in extras["optional-dependencies"].items()
+        if extra != "dev"
+    }
+    assert {extra: set(modules) for extra, modules in EXTRAS.items()} == declared

@@ -374,7 +374,6 @@ def test_no_parameter_of_an_experiment_is_taken_for_an_argument() -> None:
 
 
 def test_the_catalogue_is_run_for_algorithms_and_shown_on_a_site(tmp_path: Path) -> None:
-    pytest.importorskip("jinja2")
     runs = ccperf.bench(
         ["cubic", "newreno"],
         experiments=["aqm", "buffer_sizing"],

@@ -25,7 +25,6 @@ def kills() -> ModuleType:
 
 @pytest.mark.slow
 def test_nothing_finished_is_lost_and_nothing_half_looks_whole() -> None:
-    pytest.importorskip("jinja2")
     tool = kills()
     tool.kill(10, drawn_seed(), [what for what in tool.there() if what != tool.LINUX])
 

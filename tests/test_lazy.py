@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ccperf.base import lazy, libraries
+from ccperf.cli import plot
 from ccperf.errors import UsageError
 from ccperf.experiments import catalogue, programs
 
@@ -38,5 +39,14 @@ def test_what_keeps_a_library_from_being_loaded_is_said(
     """Matplotlib's is a backend that it does not know, in MPLBACKEND: that was a traceback."""
     (tmp_path / "refuses.py").write_text("raise ValueError('Key backend: nonsense')")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(UsageError, match="refuses: cannot be loaded: ValueError: Key backend"):
+    with pytest.raises(UsageError, match="refuses cannot be loaded: ValueError: Key backend"):
         libraries.library("refuses")
+
+
+def test_a_library_that_is_absent_is_named_as_no_option_is() -> None:
+    """`plot` said `--matplotlib: is not installed`."""
+    with (
+        pytest.raises(UsageError, match=r"^absent is not installed: pip install 'ccperf"),
+        plot._named_options(),
+    ):
+        libraries.library("absent.part", "'ccperf[figures]'")

@@ -277,7 +277,6 @@ COUNTED = r"\b1 (runs|flows|links|rows|columns|points|scenarios|values|entries|s
 
 def test_one_is_not_several(capsys: pytest.CaptureFixture[str]) -> None:
     """`1 runs of 1 experiment` was on pages, and in a third of what is printed."""
-    pytest.importorskip("jinja2")
     run = [*AQM, "--stop-time", "60ms", "--db", "x.db"]
     for words in (
         [*run, "-n"],

@@ -151,7 +151,6 @@ def test_help_names_the_database(capsys: pytest.CaptureFixture[str], command: st
 
 def test_a_killed_site_has_no_index_unless_it_is_whole(tmp_path: Path) -> None:
     """What has an index was finished; the next build makes it so."""
-    pytest.importorskip("jinja2")
     points = ["--cc", "cubic", "--seed", "1..20", "--db", "x.db"]
     assert invoke([*AQM, *points]) == 0
     whole = tmp_path / "whole"

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from site_browser import Browser, executable
 
+from ccperf import site
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.result import Result
 from ccperf.store import Store
-
-pytest.importorskip("jinja2", reason="the site needs jinja2: pip install 'ccperf[figures]'")
-
-from ccperf import site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

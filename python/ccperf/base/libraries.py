@@ -18,11 +18,11 @@ def library(name: str, install: str = "") -> Any:
         return import_module(name)
     except ModuleNotFoundError as error:
         missing = error.name or name
-        raise UsageError(
-            missing, f"is not installed: pip install {install or missing.partition('.')[0]}"
-        ) from error
+        install = install or missing.partition(".")[0]
+        raise UsageError("", f"{missing} is not installed: pip install {install}") from error
     except Exception as error:
-        raise UsageError(name, f"cannot be loaded: {type(error).__name__}: {error}") from error
+        message = f"{name} cannot be loaded: {type(error).__name__}: {error}"
+        raise UsageError("", message) from error
 
 
 def frame(columns: Any, name: str) -> Any:

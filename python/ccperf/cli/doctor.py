@@ -15,6 +15,14 @@ from ccperf.cli.output import note, print_json, progress_bar, say, table
 from ccperf.cli.parameter import Parameter
 from ccperf.errors import UsageError
 
+#: What each extra of the package installs.
+EXTRAS = {
+    "figures": ("matplotlib",),
+    "dask": ("cryptography", "distributed"),
+    "gym": ("gymnasium", "pettingzoo"),
+    "ns3": ("ns3",),
+}
+
 
 def command(
     *,
@@ -39,7 +47,6 @@ def command(
     from ccperf.runs import backends
     from ccperf.runs.sources import sources_hash
 
-    extras = {"figures": ("matplotlib", "jinja2"), "ns3": ("ns3",)}
     facts = {
         "ccperf": __version__,
         "engine": sources_hash()[:16],
@@ -50,7 +57,7 @@ def command(
     usable = {thing.name: thing.summary for thing in list_backends()}
     missing = {
         extra: [module for module in modules if find_spec(module) is None]
-        for extra, modules in extras.items()
+        for extra, modules in EXTRAS.items()
     }
     native = backends.get(backends.DEFAULT).available()
     facts["compared with ns-3"] = recorded_engine() or "this engine"

@@ -50,17 +50,9 @@ def build(
     """Write the site of all runs in `databases` to the folder `output`.
 
     What is there already and would not change is not written again. `progress` is called with the
-    number of runs read and to read. A run that cannot be read is left out, with its seeds that can
-    . Raises `UsageError` for a database or folder that cannot be used, or
-    without jinja2.
+    number of runs read and to read. A run that cannot be read is left out.
+    Raises `UsageError` for a database or folder that cannot be used.
     """
-    try:
-        from ccperf.site import pages  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            "site", f"{error.name} is not installed: pip install 'ccperf[figures]'"
-        ) from error
-
     paths = [Path(path) for path in databases]
     for path in paths:
         Store(path, "r").close()  # all are databases of ours before anything is written
@@ -177,11 +169,12 @@ def play(output: str | Path) -> Path:
     """Write a site without runs, and return its page of a scenario that is there to be changed.
 
     A site that has runs has that page, too, and stays as it is. Raises `UsageError` for a folder
-    that cannot be used, or without jinja2 or the engine.
+    that cannot be used, or without the engine.
     """
     page = Path(output) / PLAY
     if not engine.module():
-        raise UsageError("play", "this ccperf was built without the engine for browsers: make wasm")
+        message = "this ccperf has no engine for browsers; `make wasm` in a checkout builds it"
+        raise UsageError("play", message)
     if not ((Path(output) / "runs").is_dir() and page.is_file()):
         build([], output)
     return page
