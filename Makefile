@@ -168,6 +168,7 @@ lock: $(VENV)/.python ## resolve requirements.lock and Cargo.lock again
 	  --generate-hashes -c requirements.lock --custom-compile-command 'make lock' \
 	  -o docs/requirements.lock
 	cargo update
+	$(BIN)/python tools/notices.py
 
 sbom: $(VENV)/.python ## dist/sbom.json: what ccperf is made of, with hashes and licences (CycloneDX)
 	$(BIN)/python tools/sbom.py

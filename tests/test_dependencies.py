@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -14,8 +15,8 @@ from ccperf.cli.doctor import EXTRAS
 from user_scenarios import ROOT
 
 
-def _module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("dependencies", ROOT / "tools/dependencies.py")
+def _module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"tools/{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -23,7 +24,7 @@ def _module() -> ModuleType:
     return module
 
 
-dependencies = _module()
+dependencies = _module("dependencies")
 
 CARGO = """
 [[package]]
@@ -99,11 +100,7 @@ def test_advisories_are_found_in_both_databases(tmp_path: Path) -> None:
 
 def test_the_bill_of_materials_has_all_that_is_locked_with_hashes() -> None:
     """The same bytes each time, so that two builds can be compared by it."""
-    spec = importlib.util.spec_from_file_location("sbom", ROOT / "tools/sbom.py")
-    assert spec
-    assert spec.loader
-    sbom = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sbom)
+    sbom = _module("sbom")
     found = sbom.components()
     cargo, pip = (ROOT / "Cargo.lock").read_text(), (ROOT / "requirements.lock").read_text()
     crates = [crate for crate in dependencies.crates(cargo) if "source" in crate]
@@ -133,3 +130,14 @@ def test_doctor_knows_all_extras_and_what_they_install() -> None:
         if extra != "dev"
     }
     assert {extra: set(modules) for extra, modules in EXTRAS.items()} == declared
+
+
+def test_notices_are_of_what_is_linked() -> None:
+    """`.venv/bin/python tools/notices.py` after a change of Cargo.lock, as `make lock` does."""
+    notices = _module("notices")
+    try:
+        assert notices.TARGET.read_text("utf-8") == notices.text()
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"cargo has not all crates here: {error.stderr.strip()}")
+    project = dependencies.tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert str(notices.TARGET.relative_to(ROOT)) in project["license-files"]

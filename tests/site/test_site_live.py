@@ -195,6 +195,14 @@ def test_a_page_says_that_it_cannot_run_the_reader_s_own_algorithm(
 
 
 @needs_engine
+def test_licences_of_the_engine_go_where_it_goes(folder: Path) -> None:
+    notices = (folder / "static/notices.txt").read_text("utf-8")
+    assert "Copyright (c) 2015 Danny Guo" in notices  # strsim's, under MIT
+    assert "Apache License" in notices
+    assert "static/notices.txt" in (folder / "play.html").read_text("utf-8")
+
+
+@needs_engine
 def test_where_no_setting_replaces_own_code_none_is_offered(tmp_path: Path) -> None:
     own = f"{EXAMPLES / 'myqdisc.py'}:MyQueue"
     run = ccperf.run("aqm", cc="cubic", k=1, qdisc=own, stop_time="1s")

@@ -67,6 +67,10 @@ def view() -> EngineView:
 
 
 def files_of_site() -> Iterator[File]:
-    """Yield the module as a script that pages inflate, from a server or a folder."""
+    """Yield the module as a script that pages inflate, from a server or a folder.
+
+    Licences of what it is made of say that their text goes where it goes.
+    """
     if module():
+        yield "static/notices.txt", data.text("notices.txt")
         yield "static/engine.js", deflated("engine", module(), "arrayBuffer")
