@@ -115,7 +115,7 @@ def test_a_cluster_that_does_not_end_in_time_leaves_neither_thread_nor_folder(
         await asyncio.sleep(3600)
 
     monkeypatch.setattr(SpecCluster, "_close", never)
-    with pytest.raises(TimeoutError):
+    with pytest.raises((TimeoutError, asyncio.TimeoutError)):
         cluster.close(timeout=5)
     assert not folder.exists()
     ours = {each for each in threading.enumerate() if "IO loop" in each.name}
