@@ -283,6 +283,7 @@ def test_a_kernel_of_other_steps_is_not_used(
 ) -> None:
     """What it sends may be other packets; once no steps were named."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(backend, "GUEST", Path(__file__))
     kernel = made(tmp_path)
     current = kernel.program.parent.parent / "current"
     current.write_text(named)

@@ -16,7 +16,7 @@ import ccperf.cli.verify
 from ccperf import Scenario, _native
 from ccperf.cli.app import invoke
 from ccperf.runs import backends
-from ccperf.runs.backends.linux import build, stack
+from ccperf.runs.backends.linux import backend, build, stack
 from ccperf.verify import fuzz_linux, linux_packets, shrinking
 from ccperf.verify.fuzz import Draw
 from ccperf.verify.fuzz_linux import CONTROLS, LinuxDraw, draws
@@ -240,8 +240,13 @@ def test_without_a_kernel_the_message_says_how_to_get_one(
 ) -> None:
     monkeypatch.setattr(build, "check_host", lambda: None)
     monkeypatch.setattr(build, "current", lambda: None)
+    monkeypatch.setattr(backend, "GUEST", Path(__file__))
     assert invoke(["verify", "linux", "--fuzz", "1"]) == 2
     assert "`ccperf linux build` makes one" in capsys.readouterr().err
+    # Who has installed a wheel without one is not to build a kernel before that is said.
+    monkeypatch.setattr(backend, "GUEST", Path("absent"))
+    assert invoke(["verify", "linux", "--fuzz", "1"]) == 2
+    assert "`make guest` builds it" in capsys.readouterr().err
 
 
 PLAIN: dict[str, Any] = {"recovery": "TcpPrrRecovery"}

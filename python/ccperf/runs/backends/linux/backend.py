@@ -172,6 +172,11 @@ class Linux:
 
     def _kernel(self) -> build.Kernel:
         build.check_host()
+        # Before the kernel, which takes minutes to build and is of no use without it.
+        if not GUEST.is_file():
+            raise build.Unavailable(
+                "this ccperf has no guest for the kernel: in a checkout, `make guest` builds it"
+            )
         kernel = build.current()
         if kernel is None:
             raise build.Unavailable("there is no Linux kernel yet: `ccperf linux build` makes one")
@@ -179,10 +184,6 @@ class Linux:
             raise build.Unavailable(
                 "the Linux kernel was built by another ccperf, with other options or steps: "
                 "`ccperf linux build` builds it anew"
-            )
-        if not GUEST.is_file():
-            raise build.Unavailable(
-                "this ccperf has no guest for the kernel: in a checkout, `make guest` builds it"
             )
         if (found := _engine_of(*_stamp(GUEST))) != _native.ENGINE_HASH:
             what = "does not run" if found is None else "is of another engine"
