@@ -67,8 +67,7 @@ ONCE_DIFFERENT = {
     "21/2": "CWR waits for an episode's end; an ACK is something that leaves",
     "21/17": "DCTCP's SYN-ACK is ECT each time",
     "21/59": "what is sent again says nothing of what limits",
-    "22/49": "a duplicate of what is SACKed shows reordering, and the end of an episode that was for "
-    "nothing is one",
+    "22/49": "a duplicate of what is SACKed shows reordering; episodes for nothing end, too",
     "22/67": "repair that a timer begins in CWR is a step of its reduction",
 }
 
