@@ -96,7 +96,9 @@ impl HyStartLinux {
 fn delay_of_bursts(tcb: &Tcb) -> Time {
     match tcb.window_rate() {
         None | Some(0) => Time::ZERO,
-        Some(rate) => Time(BURSTS * u64::from(LARGEST_BURST) * 1_000_000_000 / rate).min(MOST_DELAY),
+        Some(rate) => {
+            Time(BURSTS * u64::from(LARGEST_BURST) * 1_000_000_000 / rate).min(MOST_DELAY)
+        }
     }
 }
 
