@@ -211,6 +211,7 @@ OFF_IN_NS3 = {
         "reduce_for_echo",
         "remember_ect",
         "repeat_ect",
+        "with_owed_cwr",
     ),
     "host/tcp/socket/handshake.rs": ("heed_lost_syns",),
     "host/tcp/socket/input.rs": (
@@ -221,6 +222,7 @@ OFF_IN_NS3 = {
         "await_order",
         "note_duplicate",
         "hear_duplicate",
+        "answers_displaced",
         "send_what_is_due",
     ),
     "host/tcp/socket/round_trips.rs": ("mark_syn", "syn_sent", "fall_back"),

@@ -177,6 +177,7 @@ pub trait LossDetection: fmt::Debug + Send {
     fn on_timers_settled(&mut self) {}
 
     /// One of them has ended.
+    #[inline(always)]
     fn on_timer_end(&mut self, _now: Time) {}
 
     /// The deadline has come.

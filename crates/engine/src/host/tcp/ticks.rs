@@ -49,12 +49,12 @@ pub struct Due {
 }
 
 impl OneTimer {
-    /// If it is set now for so long.  Set to the tick to which it is set already, it stays where it is in the wheel, though it would
-    /// end sooner if it began now (`mod_timer`).  At a tick at which it has ended the wheel has gone on.
+    /// If it is set now for so long, a tick at least.  Set to the tick to which it is set already, it stays where it is in the wheel,
+    /// though it would end sooner if it began now (`mod_timer`).  At a tick at which it has ended the wheel has gone on.
     pub fn due(&self, now: Time, wait: Time) -> Due {
         let tick = now.ms() + in_ticks(wait).ms();
-        if tick == self.set.tick && self.set.end > now {
-            return self.set;
+        if tick == self.set.tick {
+            return self.set; // it ends after its tick, so it has not ended
         }
         let wheel = now.ms() + u64::from(self.ended == Some(now.ms()));
         Due { tick, end: end_of(tick, wheel.min(tick)) }

@@ -256,6 +256,12 @@ impl<P: Profile> Socket<P> {
         feedback.on_data_sent(&mut self.tcb, seq, is_retransmission)
     }
 
+    /// New data also tells of an episode that is over.
+    #[inline(always)]
+    pub(super) fn with_owed_cwr(&mut self, seq: Seq, flags: Flags) -> Flags {
+        if P::CWR_TELLS_OF_LOSSES { flags.with(self.ecn_flags(seq, false)) } else { flags }
+    }
+
     /// The ECN field of a segment with data.
     #[inline(always)]
     pub(super) fn ecn_of_data(&self, is_retransmission: bool) -> Ecn {

@@ -336,15 +336,7 @@ impl<P: Profile> Socket<P> {
 
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
     pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        let duplicate = self.hear_duplicate(packet);
-        // That ACK is the one that was due for this segment, too, which it reports only as a part of a block that was there.
-        let is_answered = P::Acks::COMPRESSES && self.displaces_block(packet);
-        if is_answered {
-            self.send_ack(env);
-        }
-        if let Some(block) = duplicate {
-            self.receiving.reassembly.report_again(block);
-        }
+        let is_answered = self.answers_displaced(packet, env);
         let expected = self.receiving.reassembly.next_rx();
         let held_before = self.receiving.reassembly.held_memory();
         let Some(in_order) = self.receiving.reassembly.add(packet.seq, u32::from(packet.payload))
@@ -406,6 +398,21 @@ impl<P: Profile> Socket<P> {
         {
             self.send_ack(env);
         }
+    }
+
+    /// The ACK that waits leaves before a block that it was to report makes room for this segment's.  It is the one that was due for
+    /// the segment, too, which it reports only as a part of a block that was there.
+    #[inline(always)]
+    fn answers_displaced<E: Environment>(&mut self, packet: &Packet, env: &mut E) -> bool {
+        let duplicate = self.hear_duplicate(packet);
+        let displaces = P::Acks::COMPRESSES && self.displaces_block(packet);
+        if displaces {
+            self.send_ack(env);
+        }
+        if let Some(block) = duplicate {
+            self.receiving.reassembly.report_again(block);
+        }
+        displaces
     }
 
     /// An ACK that waits has room for two blocks and is to report them (Linux's `TCP_SACK_BLOCKS_EXPECTED`).  The block that would be

@@ -202,10 +202,8 @@ impl<P: Profile> Socket<P> {
         self.disarm(Timer::DelayedAck, env);
         self.receiving.acks.on_ack_sent();
         let window = self.window_field(self.agreed.receive_shift);
-        let mut flags = Flags::ACK.with(self.push(seq + size, false));
-        if P::CWR_TELLS_OF_LOSSES {
-            flags = flags.with(self.ecn_flags(seq, false)); // of an episode that is over
-        }
+        let pushed = self.push(seq + size, false);
+        let flags = self.with_owed_cwr(seq, Flags::ACK.with(pushed));
         let mut packet = self.segment(seq, flags, window, size);
         packet.ecn = self.ecn_of_data(false);
         if self.starts_rto(seq, size, false) {

@@ -17,9 +17,7 @@ impl<P: Profile> Socket<P> {
     pub fn on_timer<E: Environment>(&mut self, timer: Timer, now: Time, env: &mut E) {
         self.tcb.now = now;
         self.pending_timers &= !(1 << timer as u16);
-        if P::Loss::REPLACES_RTO
-            && matches!(timer, Timer::Retransmit | Timer::Persist | Timer::Loss)
-        {
+        if matches!(timer, Timer::Retransmit | Timer::Persist | Timer::Loss) {
             self.sending.loss.on_timer_end(now);
         }
         match timer {
