@@ -32,9 +32,10 @@ fn end_of(tick: u64, wheel: u64) -> Time {
     Time::from_ms(((((tick + FIRST_TICK) >> shift) + 1) << shift) - FIRST_TICK)
 }
 
-/// A timer that is set again and again, as the one that a connection has for timeouts and probes alike.
+/// A timer of the wheel that is set again and again, as the one that a connection has for timeouts and probes alike
+/// (`icsk_retransmit_timer`).
 #[derive(Debug, Default)]
-pub struct OneTimer {
+pub struct WheelTimer {
     /// As it was set last.
     set: Due,
     /// The tick at which it ended last.
@@ -48,7 +49,7 @@ pub struct Due {
     pub end: Time,
 }
 
-impl OneTimer {
+impl WheelTimer {
     /// If it is set now for so long, a tick at least.  Set to the tick to which it is set already, it stays where it is in the wheel,
     /// though it would end sooner if it began now (`mod_timer`).  At a tick at which it has ended the wheel has gone on.
     pub fn due(&self, now: Time, wait: Time) -> Due {
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn set_to_the_same_tick_it_ends_when_it_would_have() {
-        let (ms, mut timer) = (Time::from_ms, OneTimer::default());
+        let (ms, mut timer) = (Time::from_ms, WheelTimer::default());
         let long = timer.due(ms(10), ms(224));
         timer.set(long);
         assert_eq!(long.end, ms(240));
@@ -98,7 +99,7 @@ mod tests {
     /// What a kernel did (7.3.4): 504 ms, from a timeout on.
     #[test]
     fn at_its_end_the_wheel_is_a_tick_ahead() {
-        let (ms, mut timer) = (Time::from_ms, OneTimer::default());
+        let (ms, mut timer) = (Time::from_ms, WheelTimer::default());
         let waits = [63, 64, 504, 505].map(ms);
         assert_eq!(waits.map(|wait| timer.due(ms(1376), wait).end.ms()), [1440, 1448, 1912, 1912]);
         timer.on_end(ms(1376));

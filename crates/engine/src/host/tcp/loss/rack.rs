@@ -17,7 +17,7 @@ use crate::base::time::Time;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::scoreboard::{Scoreboard, Segment};
 use crate::host::tcp::tcb::{CongState, Tcb};
-use crate::host::tcp::ticks::{Due, OneTimer};
+use crate::host::tcp::ticks::{Due, WheelTimer};
 use crate::packet::SackBlock;
 
 /// The reordering timer waits for so much more.
@@ -36,8 +36,8 @@ pub struct Rack {
     has_news: bool,
     /// When the next segment counts as lost, if it is not delivered.
     reordering_due: Option<Due>,
-    /// For both, and for retransmissions.
-    timer: OneTimer,
+    /// What runs for both, and for retransmissions.
+    timer: WheelTimer,
     /// As it was set for retransmissions last.
     timeout: Due,
     probe: TailProbe,
@@ -67,7 +67,7 @@ impl LossDetection for Rack {
             window: ReorderingWindow::new(config),
             has_news: false,
             reordering_due: None,
-            timer: OneTimer::default(),
+            timer: WheelTimer::default(),
             timeout: Due::default(),
             probe: TailProbe::default(),
             undo: Undo::default(),
@@ -137,7 +137,7 @@ impl LossDetection for Rack {
         if segments > 0
             && let Some(low) = scoreboard.first_repeated_and_sacked(block)
         {
-            self.window.on_late_twice(low);
+            self.window.on_spurious_retransmission(low);
         }
         segments
     }

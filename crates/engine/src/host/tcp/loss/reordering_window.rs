@@ -77,8 +77,8 @@ impl ReorderingWindow {
         self.has_duplicate |= self.has_reordering;
     }
 
-    /// What was sent again from here on, and is SACKed, has come twice: it was only late.
-    pub fn on_late_twice(&mut self, low: Seq) {
+    /// What was sent again from `low` on, and is SACKed, has come twice: the original was only late.
+    pub fn on_spurious_retransmission(&mut self, low: Seq) {
         self.sacked = Some(self.sacked.map_or(low, |before| before.min(low)));
     }
 
@@ -348,7 +348,7 @@ mod tests {
         path.deliver(8, 0, true, false);
         path.end(50);
         assert_eq!(path.window.extent, 3);
-        path.window.on_late_twice(Seq(1 + 3 * SIZE));
+        path.window.on_spurious_retransmission(Seq(1 + 3 * SIZE));
         path.end(60);
         assert_eq!((path.window.extent, path.quarters()), (6, 1));
     }

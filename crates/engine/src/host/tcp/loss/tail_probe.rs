@@ -5,7 +5,7 @@ use super::{Feedback, Flight, in_us, is_in_episode};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::tcb::CongState;
-use crate::host::tcp::ticks::{Due, OneTimer};
+use crate::host::tcp::ticks::{Due, WheelTimer};
 use crate::packet::SackBlock;
 
 /// The longest that a receiver delays an ACK, for a probe of a single segment (section 7.2).
@@ -79,7 +79,7 @@ impl TailProbe {
     }
 
     /// Section 7.2: an ACK has come, or something new has left.  Returns whether one is due.
-    pub fn schedule(&mut self, flight: &Flight<'_>, timer: &OneTimer, bound: ProbeBound) -> bool {
+    pub fn schedule(&mut self, flight: &Flight<'_>, timer: &WheelTimer, bound: ProbeBound) -> bool {
         let Flight { tcb, scoreboard, rto, .. } = flight;
         self.due = None;
         // Where an ACK ends the episode, one is due for what it leaves behind.
