@@ -6,6 +6,8 @@ use super::config::Config;
 /// (x86-64, 7.3.4).
 const BESIDE_DATA: u32 = 436;
 const DESCRIPTION: u32 = 256;
+/// What fits has this much of its own, which is no power of two.
+const SMALL_HEAD: u32 = 576;
 /// In bytes: the segments that a receiver reckons with before any has come (RFC 9293 section 3.7.1).
 pub const SMALL: u32 = 536;
 /// Bytes that a receive buffer may have at most (the last of `tcp_rmem`).
@@ -40,7 +42,13 @@ pub fn data_of(bytes: u32, measured: u32) -> u32 {
 
 /// What a segment takes of a receive buffer.
 pub fn memory_of(segment: u32) -> u32 {
-    (segment + BESIDE_DATA).next_power_of_two() + DESCRIPTION
+    let bytes = segment + BESIDE_DATA;
+    DESCRIPTION + if bytes > SMALL_HEAD { bytes.next_power_of_two() } else { SMALL_HEAD }
+}
+
+/// What of that more data could take.
+pub fn free_of(segment: u32) -> u32 {
+    memory_of(segment) - DESCRIPTION - BESIDE_DATA - segment
 }
 
 /// The largest window that is offered: what there is room for, in whole units of the window field, as far as that can say it

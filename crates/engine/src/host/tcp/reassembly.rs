@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::memory::memory_of;
+use super::memory::{free_of, memory_of};
 use crate::base::seq::Seq;
 use crate::packet::SackBlock;
 
@@ -30,11 +30,37 @@ pub struct Reassembly {
 #[derive(Clone, Debug, Default)]
 struct Held {
     /// Segments beyond RCV.NXT, in order of sequence number, not overlapping, not merged.
-    pending: VecDeque<(Seq, u32)>,
+    pending: VecDeque<Pending>,
     /// What they take of Linux's memory.
     memory: u32,
     /// Most recent first.
     sacks: Vec<SackBlock>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    start: Seq,
+    /// In bytes.
+    size: u32,
+    /// What it takes of Linux's memory, and what is free of that: what follows at once and fits takes no more.
+    memory: u32,
+    free: u32,
+}
+
+impl Pending {
+    fn new(start: Seq, size: u32, before: Option<&Pending>) -> Pending {
+        if let Some(before) = before
+            && before.end() == start
+            && size <= before.free
+        {
+            return Pending { start, size, memory: 0, free: before.free - size };
+        }
+        Pending { start, size, memory: memory_of(size), free: free_of(size) }
+    }
+
+    fn end(&self) -> Seq {
+        self.start + self.size
+    }
 }
 
 impl Reassembly {
@@ -93,9 +119,9 @@ impl Reassembly {
             return Some((seq, end.min(self.next)));
         }
         let pending = &self.held.as_ref()?.pending;
-        let at = pending.partition_point(|&(start, size)| start + size <= seq);
-        let &(start, size) = pending.get(at)?;
-        (start < end).then(|| (start.max(seq), end.min(start + size)))
+        let at = pending.partition_point(|one| one.end() <= seq);
+        let one = pending.get(at)?;
+        (one.start < end).then(|| (one.start.max(seq), end.min(one.end())))
     }
 
     /// The place of the first block that a segment would extend, or the one beyond the last.
@@ -159,8 +185,8 @@ impl Reassembly {
         let held = &mut **self.held.get_or_insert_default();
         let mut head = seq.max(self.next);
         let mut tail = seq + len;
-        if let Some(&(first, _)) = held.pending.front() {
-            let max = first + self.limit;
+        if let Some(first) = held.pending.front() {
+            let max = first.start + self.limit;
             if max < tail {
                 tail = max;
             }
@@ -175,8 +201,10 @@ impl Reassembly {
         }
         let stored = (tail - head) as u32;
         if head > self.next {
-            held.pending.insert(at, (head, stored));
-            held.memory += memory_of(stored);
+            let before = at.checked_sub(1).and_then(|before| held.pending.get(before));
+            let new = Pending::new(head, stored, before);
+            held.memory += new.memory;
+            held.pending.insert(at, new);
             self.held_bytes += stored;
             held.report(head, tail);
             self.is_waiting = true;
@@ -184,14 +212,14 @@ impl Reassembly {
         }
         let before = self.next;
         self.next = tail;
-        while let Some(&(start, size)) = held.pending.front() {
-            if start != self.next {
+        while let Some(&first) = held.pending.front() {
+            if first.start != self.next {
                 break;
             }
             held.pending.pop_front();
-            held.memory -= memory_of(size);
-            self.held_bytes -= size;
-            self.next += size;
+            held.memory -= first.memory;
+            self.held_bytes -= first.size;
+            self.next += first.size;
         }
         let delivered = (self.next - before) as u32;
         if self.fin == Some(self.next) {
@@ -208,25 +236,25 @@ impl Held {
     /// Cuts off what is already held; returns where the rest belongs in `pending`, and how many bytes it replaces.
     fn trim(&mut self, head: &mut Seq, tail: &mut Seq) -> (usize, u32) {
         // Mostly it goes behind all that waits, or ends where that begins.
-        if self.pending.back().is_none_or(|&(start, size)| start + size <= *head) {
+        if self.pending.back().is_none_or(|last| last.end() <= *head) {
             return (self.pending.len(), 0);
         }
-        if self.pending.front().is_some_and(|&(start, _)| *tail <= start) {
+        if self.pending.front().is_some_and(|first| *tail <= first.start) {
             return (0, 0);
         }
-        let mut i = self.pending.partition_point(|&(start, size)| start + size <= *head);
+        let mut i = self.pending.partition_point(|one| one.end() <= *head);
         let mut replaced = 0;
-        while let Some(&(start, size)) = self.pending.get(i) {
+        while let Some(&one) = self.pending.get(i) {
+            let (start, end) = (one.start, one.end());
             if start > *tail {
                 break;
             }
-            let end = start + size;
             if end > *head {
                 if start > *head && end < *tail {
                     // Wholly inside the new segment, which replaces it.
                     self.pending.remove(i);
-                    self.memory -= memory_of(size);
-                    replaced += size;
+                    self.memory -= one.memory;
+                    replaced += one.size;
                     continue;
                 }
                 if start <= *head {
@@ -238,7 +266,7 @@ impl Held {
             }
             i += 1;
         }
-        (self.pending.partition_point(|&(start, _)| start < *head), replaced)
+        (self.pending.partition_point(|one| one.start < *head), replaced)
     }
 
     /// RFC 2018 section 4: the block with the segment that has just arrived comes first, merged with

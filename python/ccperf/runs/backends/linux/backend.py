@@ -160,12 +160,12 @@ class Linux:
             more = {"modules": loaded, "statistics_ns": statistics[1] if statistics else 0}
             (job / "stack.json").write_text(json.dumps({**told.settings, **more}))
             if packets is not None:
-                (job / "packets").write_text(f"packets{packets.suffix}")
+                (job / "packets").write_text(_within(packets))
             command = [str(kernel.program), *_words(told), *words]
             said = _run(command, job, json.loads(lowered)["stop_ns"], progress, modules)
             _report(job, said, modules)
             if packets is not None:
-                shutil.move(job / "out" / f"packets{packets.suffix}", packets)
+                shutil.move(job / "out" / _within(packets), packets)
             if statistics is not None:
                 shutil.move(job / "out" / "statistics", statistics[0])
             return read_tables(job / "out" / "tables")
@@ -389,3 +389,8 @@ def _engine_of(path: Path, _size: int, _time: int) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
+
+
+def _within(packets: Path) -> str:
+    """What the file of a packet trace is called inside: its ending says which columns it has."""
+    return "packets" + "".join(packets.suffixes[-2:])

@@ -7,6 +7,7 @@
 use crate::base::seq::Seq;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::memory::{LARGEST_BUFFER, SMALL, data_of, room_beside, share};
+use crate::packet::TIMESTAMP_OPTION;
 
 /// Segments that the threshold grows by with each.
 const GROWTH: u32 = 2;
@@ -27,10 +28,12 @@ pub struct OfferedWindow {
     shorter: u32,
     /// The last segment by whose memory data is taken for its share; none as long as all are small.
     measured: u32,
-    /// Those that both ends agreed on.
+    /// Those that both ends agreed on, and what a SYN reckons with, whose end does not know yet whether there are timestamps.
     segment: u32,
-    /// At most so many bytes are offered.
+    first: u32,
+    /// At most so many bytes are offered, and may ever be.
     threshold: u32,
+    most: u32,
     has_data: bool,
     may_scale: bool,
     /// Memory of what came in order and is not read when the ACK leaves.
@@ -50,7 +53,13 @@ impl OfferedWindow {
             measured: 0,
             has_data: false,
             segment: config.segment_size,
+            first: config.segment_size + if config.timestamps { TIMESTAMP_OPTION } else { 0 },
             threshold: config.receive_buffer,
+            // Room for a segment is kept free.
+            most: config
+                .receive_buffer
+                .saturating_sub(config.segment_size)
+                .max(2 * config.segment_size),
             may_scale: config.window_scaling,
             unread: 0,
             last: 0,
@@ -81,14 +90,15 @@ impl OfferedWindow {
             if !self.may_scale {
                 self.threshold = self.threshold.min(LARGEST_UNSCALED);
             }
-            // Room for a segment is kept free.
-            let most = self.buffer.saturating_sub(self.segment).max(2 * self.segment);
-            self.threshold = self.threshold.min(most);
+            self.threshold = self.threshold.min(self.most);
         }
         let before = std::mem::take(&mut self.shorter);
         if bytes >= self.full {
             if bytes != self.full {
-                self.measured = bytes;
+                let before = std::mem::replace(&mut self.measured, bytes);
+                if share(before) != share(bytes) {
+                    self.most = room_beside(self.buffer, bytes, 0);
+                }
             }
             self.full = bytes.min(self.segment);
             return is_pushed;
@@ -163,12 +173,9 @@ impl OfferedWindow {
         0
     }
 
-    /// Of the empty buffer; while all segments are small, room for one is kept free.
+    /// Of the empty buffer.
     fn room(&self) -> u32 {
-        if self.measured > 0 {
-            return room_beside(self.buffer, self.measured, 0);
-        }
-        self.buffer.saturating_sub(self.segment).max(2 * self.segment)
+        self.most.min(room_beside(self.buffer, self.measured, 0))
     }
 
     fn free(&self, held: u32) -> u32 {
@@ -177,10 +184,27 @@ impl OfferedWindow {
 
     /// In bytes, for a segment that acknowledges what is before `next`; in units of 2^`shift`.
     pub fn offer(&mut self, next: Seq, held: u32, shift: u8) -> u32 {
+        if self.edge.is_none() {
+            return self.open(next);
+        }
         self.shift = shift;
         let before = self.edge.map_or(0, |edge| (edge - next).max(0) as u32);
         self.last = self.whole(held).max(before).next_multiple_of(1 << shift);
         self.edge = Some(next + self.last);
+        self.on_read();
+        self.last
+    }
+
+    /// With a SYN whole segments are offered (`tcp_select_initial_window`).
+    fn open(&mut self, next: Seq) -> u32 {
+        // That of the peer, which is still to come where nothing has, takes a number.
+        let is_answer = next != Seq(0);
+        let segment = if is_answer { self.segment } else { self.first };
+        if self.threshold > segment {
+            self.threshold = self.threshold / segment * segment;
+        }
+        self.last = self.threshold;
+        self.edge = Some(next + u32::from(!is_answer) + self.last);
         self.last
     }
 

@@ -110,9 +110,12 @@ impl AckPolicy for Quick {
         if (is_enough && !self.narrows(0)) || self.is_quick() {
             return Answer::Now;
         }
+        let answer = self.timeout.begin(tcb);
+        if matches!(answer, Answer::Now) {
+            return answer;
+        }
         // It waits until the application has read, which is at once.
         self.window.on_read();
-        let answer = self.timeout.begin(tcb);
         if is_enough || self.is_pushed { Answer::Now } else { answer }
     }
 

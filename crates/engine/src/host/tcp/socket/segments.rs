@@ -68,13 +68,14 @@ impl<P: Profile> Socket<P> {
     /// The window field for the next segment, in units of 2^`shift` bytes (RFC 7323 section 2.3).
     #[inline]
     pub(super) fn window_field(&mut self, shift: u8) -> u16 {
-        if !self.receiving.reassembly.got_fin() {
-            let Receiving { reassembly, acks, .. } = &mut self.receiving;
-            let (next, held) = (reassembly.next_rx(), reassembly.held_memory());
-            let offered = acks.offer(next, held, shift);
-            self.receiving.advertised = offered.unwrap_or((reassembly.max_rx() - next) as u32);
+        let Receiving { reassembly, acks, advertised, .. } = &mut self.receiving;
+        let next = reassembly.next_rx();
+        if let Some(offered) = acks.offer(next, reassembly.held_memory(), shift) {
+            *advertised = offered;
+        } else if !reassembly.got_fin() {
+            *advertised = (reassembly.max_rx() - next) as u32;
         }
-        (self.receiving.advertised >> shift).min(self.config.max_window) as u16
+        (*advertised >> shift).min(self.config.max_window) as u16
     }
 
     /// Headers with the options of the moment; no SACK blocks.
