@@ -31,8 +31,9 @@ pub struct Reassembly {
 struct Held {
     /// Segments beyond RCV.NXT, in order of sequence number, not overlapping, not merged.
     pending: VecDeque<Pending>,
-    /// What they take of Linux's memory.
+    /// What they take of Linux's memory, and what those do that the last segment has put in order.
     memory: u32,
+    joined: u32,
     /// Most recent first.
     sacks: Vec<SackBlock>,
 }
@@ -49,13 +50,14 @@ struct Pending {
 
 impl Pending {
     fn new(start: Seq, size: u32, before: Option<&Pending>) -> Pending {
-        if let Some(before) = before
-            && before.end() == start
-            && size <= before.free
-        {
-            return Pending { start, size, memory: 0, free: before.free - size };
-        }
-        Pending { start, size, memory: memory_of(size), free: free_of(size) }
+        let alone = Pending { start, size, memory: memory_of(size), free: free_of(size) };
+        before.map_or(alone, |before| alone.behind(before))
+    }
+
+    /// The same once all before it is there.
+    fn behind(self, before: &Pending) -> Pending {
+        let joins = before.end() == self.start && self.size <= before.free;
+        if joins { Pending { memory: 0, free: before.free - self.size, ..self } } else { self }
     }
 
     fn end(&self) -> Seq {
@@ -88,6 +90,11 @@ impl Reassembly {
     /// What waits beyond a hole, in Linux's memory.
     pub fn held_memory(&self) -> u32 {
         self.held.as_ref().map_or(0, |held| held.memory)
+    }
+
+    /// What of it the segment has put in order that has just come and filled a hole.
+    pub fn joined_memory(&self) -> u32 {
+        self.held.as_ref().map_or(0, |held| held.joined)
     }
 
     pub fn got_fin(&self) -> bool {
@@ -212,6 +219,8 @@ impl Reassembly {
         }
         let before = self.next;
         self.next = tail;
+        held.joined = 0;
+        let mut last = Pending::new(head, stored, None);
         while let Some(&first) = held.pending.front() {
             if first.start != self.next {
                 break;
@@ -220,6 +229,8 @@ impl Reassembly {
             held.memory -= first.memory;
             self.held_bytes -= first.size;
             self.next += first.size;
+            last = first.behind(&last);
+            held.joined += last.memory;
         }
         let delivered = (self.next - before) as u32;
         if self.fin == Some(self.next) {

@@ -144,6 +144,11 @@ impl OfferedWindow {
         self.whole(held) < self.last
     }
 
+    /// So much memory is taken by what has just come.
+    pub fn on_arrival(&mut self, memory: u32) {
+        self.unread = memory;
+    }
+
     /// The application has read all before the ACK leaves.
     pub fn on_read(&mut self) {
         self.unread = 0;

@@ -130,6 +130,10 @@ impl AckPolicy for Quick {
         Some(self.window.offer(next, held, shift))
     }
 
+    fn on_arrival(&mut self, memory: u32) {
+        self.window.on_arrival(memory);
+    }
+
     fn on_due(&mut self) {
         self.is_due = true;
     }
@@ -137,7 +141,12 @@ impl AckPolicy for Quick {
     /// As an answer is near, only what may never wait does not, and what is more than a segment (the FIN counts as a byte).
     fn on_fin(&mut self, is_filled: bool) -> bool {
         (self.quick, self.is_pushed) = (0, false);
-        is_filled || self.is_always_quick || self.waiting + 1 > self.window.full_segment()
+        let is_due =
+            is_filled || self.is_always_quick || self.waiting + 1 > self.window.full_segment();
+        if !is_due {
+            self.window.on_read();
+        }
+        is_due
     }
 
     fn on_mark(&mut self) {

@@ -1,13 +1,14 @@
 //! Explicit congestion notification: who asks for it, and what is made of marks that come in.  What is said of them is
 //! a [feedback](crate::host::tcp::ecn)'s.
 
-use super::parts::PriorWindow;
+use super::parts::{PriorWindow, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::{CaEvent, Delivered, TcpStack};
 use crate::host::tcp::ecn::{Agreement, ECN_SETUP, Echo, Ect, Leaving};
 use crate::host::tcp::ecn_mode::EcnMode;
+use crate::host::tcp::memory::memory_of;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::tcb::{CongState, EcnState, UseEcn};
 use crate::packet::{Ecn, EcnOption, Flags, Packet};
@@ -132,7 +133,7 @@ impl<P: Profile> Socket<P> {
                 let event = if is_marked { CaEvent::EcnIsCe } else { CaEvent::EcnNoCe };
                 self.cwnd_event(event, env);
                 if repeats {
-                    self.repeat_mark(is_marked, env);
+                    self.repeat_mark(packet, env);
                 } else if is_marked && !self.tcb.ecn_state.is_echoing() {
                     self.tcb.ecn_state = EcnState::CeRcvd;
                     self.receiving.acks.on_mark();
@@ -144,11 +145,17 @@ impl<P: Profile> Socket<P> {
 
     /// ECE is the mark of what came last.  A change of it is acknowledged at once, and what waits for its ACK before (RFC 8257
     /// section 3.2), unless the algorithm has done that.
-    fn repeat_mark<E: Environment>(&mut self, is_marked: bool, env: &mut E) {
+    fn repeat_mark<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let is_marked = packet.ecn == Ecn::Ce;
         if is_marked == self.tcb.ecn_state.is_echoing() {
             return;
         }
-        if self.is_pending(Timer::DelayedAck) && !self.receiving.acks.is_compressing() {
+        let is_pending = self.is_pending(Timer::DelayedAck);
+        let Receiving { reassembly, acks, .. } = &mut self.receiving;
+        if is_pending && !acks.is_compressing() {
+            if packet.seq == reassembly.next_rx() {
+                acks.on_arrival(memory_of(packet.payload.into()));
+            }
             self.send_ack(env);
         }
         self.receiving.acks.on_due();

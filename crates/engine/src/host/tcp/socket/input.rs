@@ -1,6 +1,7 @@
 //! Segments that arrive: checks, options, the state machine, data (RFC 9293 section 3.10.7).
 
 use super::parts::{HeardListening, Receiving};
+use super::acceptance::is_mere;
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -101,6 +102,9 @@ impl<P: Profile> Socket<P> {
         }
         if packet.payload > 0 && self.is_out_of_window(packet) || self.is_fin_again(packet) {
             self.note_duplicate(packet);
+            if P::HEARS_LATE_TIMESTAMPS && !self.is_from_the_past(packet) {
+                self.hear_duplicate_timestamp(packet);
+            }
             self.send_control(Flags::ACK, env);
             return;
         }
@@ -110,9 +114,14 @@ impl<P: Profile> Socket<P> {
         if P::STACK == TcpStack::Linux && self.is_challenged(packet) {
             return self.send_challenge_ack(env);
         }
-        self.note_ecn(packet, env);
+        if P::STACK == TcpStack::Ns3 {
+            self.note_ecn(packet, env);
+        }
         if !self.process_options(packet) {
             return;
+        }
+        if P::STACK == TcpStack::Linux {
+            self.note_ecn(packet, env);
         }
         if self.sending.window == 0 && !self.is_pending(Timer::Persist) {
             self.disarm(Timer::Retransmit, env);
@@ -248,11 +257,29 @@ impl<P: Profile> Socket<P> {
 
     /// RFC 7323 section 4.3, rule (2): TS.Recent is that of the last segment at or below what was acknowledged last.
     fn hear_timestamp(&mut self, packet: &Packet) {
+        // A connection that is over hears only what it expects (Linux's `tcp_timewait_state_process`).
+        let is_over = self.state == State::TimeWait;
+        if is_over && !(is_mere(packet) && packet.seq == self.receiving.reassembly.next_rx()) {
+            return;
+        }
         self.tcb.rcv_timestamp = packet.ts_val;
         self.tcb.rcv_timestamp_echo = packet.ts_ecr;
         if packet.seq <= self.receiving.highest_ack_sent {
             let recent = &mut self.agreed.timestamp_to_echo;
             *recent = (*recent).max(packet.ts_val);
+        }
+    }
+
+    /// The same of what has come before, unless it ends before what was acknowledged last (Linux's `tcp_sequence`).
+    #[cold]
+    fn hear_duplicate_timestamp(&mut self, packet: &Packet) {
+        let fin = u32::from(packet.flags.has(Flags::FIN));
+        let end = packet.seq + u32::from(packet.payload) + fin;
+        if self.agreed.timestamps
+            && packet.options.has_timestamps()
+            && end >= self.receiving.highest_ack_sent
+        {
+            self.hear_timestamp(packet);
         }
     }
 
@@ -355,7 +382,10 @@ impl<P: Profile> Socket<P> {
             let (end, rto) = (packet.seq + bytes, self.round_trips.rto);
             let is_pushed = packet.flags.has(Flags::PSH);
             let mut held = self.receiving.reassembly.held_memory();
-            let unread = if is_in_order { held_before + memory_of(bytes) - held } else { 0 };
+            let mut unread = if is_in_order { memory_of(bytes) } else { 0 };
+            if held < held_before {
+                unread += self.receiving.reassembly.joined_memory();
+            }
             held = held.min(held_before);
             let segment = NewSegment { bytes, end, unread, held, rto, is_pushed };
             self.receiving.acks.on_new(&self.tcb, segment);

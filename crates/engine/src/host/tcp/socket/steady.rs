@@ -10,6 +10,7 @@ use super::ack::Rto;
 use super::parts::Sending;
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::host::tcp::acks::{AckPolicy, NewSegment};
+use crate::host::tcp::control::TcpStack;
 use crate::host::tcp::loss::LossDetection;
 use crate::host::tcp::memory::memory_of;
 use crate::host::tcp::pacing::Pacing;
@@ -77,13 +78,17 @@ impl<P: Profile> Socket<P> {
     /// The headers of such a segment say nothing new but of time and of the peer's window.
     #[inline(always)]
     fn take_headers<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if P::CWR_ENDS_ECHO || packet.ecn != Ecn::NotEct {
+        let tells = P::CWR_ENDS_ECHO || packet.ecn != Ecn::NotEct;
+        if tells && P::STACK == TcpStack::Ns3 {
             self.note_ecn(packet, env);
         }
         if self.agreed.timestamps {
             self.process_timestamp(packet);
         }
         self.update_peer_window(packet);
+        if tells && P::STACK == TcpStack::Linux {
+            self.note_ecn(packet, env);
+        }
         self.tcb.last_acked_seq = packet.ack;
         self.tcb.is_retrans_data_acked = false;
     }
