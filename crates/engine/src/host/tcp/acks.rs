@@ -45,9 +45,10 @@ pub struct NewSegment {
     pub bytes: u32,
     /// Where it ends.
     pub end: Seq,
-    /// The memory of what is in order with it: none beyond a hole, and more than its own where it fills one.
+    /// Its memory, if it is in order, and that of what is so with it where it fills a hole.
     pub unread: u32,
-    /// That of what waits beyond a hole, without it.
+    pub joined: u32,
+    /// That of what waited beyond a hole before.
     pub held: u32,
     /// The retransmission timeout of the end that it has come to.
     pub rto: Time,

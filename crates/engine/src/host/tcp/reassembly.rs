@@ -34,6 +34,8 @@ struct Held {
     /// What they take of Linux's memory, and what those do that the last segment has put in order.
     memory: u32,
     joined: u32,
+    /// What of the former a FIN does that came alone, beyond a hole.
+    fin: u32,
     /// Most recent first.
     sacks: Vec<SackBlock>,
 }
@@ -161,6 +163,15 @@ impl Reassembly {
         }
     }
 
+    /// A FIN without data has come beyond a hole: it takes of Linux's memory, unless it follows what is held.
+    pub fn hold_fin(&mut self, seq: Seq) {
+        let held = &mut **self.held.get_or_insert_default();
+        if held.pending.back().is_none_or(|last| last.end() != seq) {
+            held.fin = memory_of(0);
+            held.memory += held.fin;
+        }
+    }
+
     /// Whether a segment at `seq` is what is expected, and nothing waits behind it, not even a FIN.
     #[inline]
     pub fn is_next(&self, seq: Seq) -> bool {
@@ -229,12 +240,15 @@ impl Reassembly {
             held.memory -= first.memory;
             self.held_bytes -= first.size;
             self.next += first.size;
-            last = first.behind(&last);
-            held.joined += last.memory;
+            if first.memory > 0 {
+                last = held.with_followers(first).behind(&last);
+                held.joined += last.memory;
+            }
         }
         let delivered = (self.next - before) as u32;
         if self.fin == Some(self.next) {
             self.next += 1;
+            held.memory -= std::mem::take(&mut held.fin);
         }
         let next = self.next;
         held.sacks.retain(|block| block.1 > next);
@@ -278,6 +292,16 @@ impl Held {
             i += 1;
         }
         (self.pending.partition_point(|one| one.start < *head), replaced)
+    }
+
+    /// What was the first one, with those that have joined it.
+    fn with_followers(&self, first: Pending) -> Pending {
+        let followers = self.pending.iter().take_while(|one| one.memory == 0);
+        followers.fold(first, |all, one| Pending {
+            size: all.size + one.size,
+            free: one.free,
+            ..all
+        })
     }
 
     /// RFC 2018 section 4: the block with the segment that has just arrived comes first, merged with

@@ -78,7 +78,7 @@ impl AckPolicy for Quick {
     }
 
     fn on_new(&mut self, tcb: &Tcb, segment: NewSegment) {
-        let NewSegment { bytes, end, unread, held, rto, is_pushed } = segment;
+        let NewSegment { bytes, end, unread, joined, held, rto, is_pushed } = segment;
         let is_in_order = unread > 0;
         let window = &mut self.window;
         self.is_pushed |= window.measure(bytes, is_pushed);
@@ -87,7 +87,9 @@ impl AckPolicy for Quick {
         }
         let offered = window.last();
         let grows = if is_in_order {
-            window.on_next(bytes, unread, held)
+            let grows = window.on_next(bytes, unread, held);
+            window.on_arrival(unread + joined);
+            grows
         } else {
             window.on_gap(bytes, held)
         };
@@ -141,12 +143,12 @@ impl AckPolicy for Quick {
     /// As an answer is near, only what may never wait does not, and what is more than a segment (the FIN counts as a byte).
     fn on_fin(&mut self, is_filled: bool) -> bool {
         (self.quick, self.is_pushed) = (0, false);
-        let is_due =
-            is_filled || self.is_always_quick || self.waiting + 1 > self.window.full_segment();
-        if !is_due {
+        let is_at_once = is_filled || self.is_always_quick;
+        let is_enough = self.waiting + 1 > self.window.full_segment();
+        if !is_at_once && (!is_enough || self.narrows(0)) {
             self.window.on_read();
         }
-        is_due
+        is_at_once || is_enough
     }
 
     fn on_mark(&mut self) {
@@ -258,7 +260,7 @@ mod tests {
     /// A segment in order.
     fn next(bytes: u32) -> NewSegment {
         let (end, unread) = (Seq(0), memory_of(bytes));
-        NewSegment { bytes, end, unread, held: 0, rto: RTO, is_pushed: false }
+        NewSegment { bytes, end, unread, joined: 0, held: 0, rto: RTO, is_pushed: false }
     }
 
     /// A segment comes in order: how long its ACK may wait.

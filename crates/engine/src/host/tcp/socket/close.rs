@@ -1,7 +1,7 @@
 //! Closing: FIN in both directions, TIME_WAIT, resets (RFC 9293 section 3.6).
 
 use super::acceptance::is_mere;
-use super::parts::Agreed;
+use super::parts::{Agreed, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -109,8 +109,9 @@ impl<P: Profile> Socket<P> {
         if P::Acks::REPORTS_DUPLICATES && is_beyond_hole {
             let block = (seq, seq + 1);
             self.receiving.reassembly.report_again(block);
-            if is_again && packet.payload == 0 {
-                self.receiving.acks.on_duplicate(block, next);
+            if packet.payload == 0 {
+                let Receiving { reassembly, acks, .. } = &mut self.receiving;
+                if is_again { acks.on_duplicate(block, next) } else { reassembly.hold_fin(seq) }
             }
         }
         if packet.payload > 0 {

@@ -381,13 +381,12 @@ impl<P: Profile> Socket<P> {
             let bytes = u32::from(packet.payload);
             let (end, rto) = (packet.seq + bytes, self.round_trips.rto);
             let is_pushed = packet.flags.has(Flags::PSH);
-            let mut held = self.receiving.reassembly.held_memory();
-            let mut unread = if is_in_order { memory_of(bytes) } else { 0 };
-            if held < held_before {
-                unread += self.receiving.reassembly.joined_memory();
-            }
-            held = held.min(held_before);
-            let segment = NewSegment { bytes, end, unread, held, rto, is_pushed };
+            let unread = if is_in_order { memory_of(bytes) } else { 0 };
+            let reassembly = &self.receiving.reassembly;
+            let has_filled = reassembly.held_memory() < held_before;
+            let joined = if has_filled { reassembly.joined_memory() } else { 0 };
+            let held = held_before;
+            let segment = NewSegment { bytes, end, unread, joined, held, rto, is_pushed };
             self.receiving.acks.on_new(&self.tcb, segment);
         }
         if is_answered {
@@ -489,7 +488,7 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    /// The next ACK says what has come before; returns it.
+    /// The next ACK says what has come before, and nothing of an earlier segment's if it has waited; returns it.
     #[inline(always)]
     fn hear_duplicate(&mut self, packet: &Packet) -> Option<SackBlock> {
         let length = u32::from(packet.payload) + u32::from(packet.flags.has(Flags::FIN));
@@ -497,6 +496,7 @@ impl<P: Profile> Socket<P> {
             return None;
         }
         let Receiving { reassembly, acks, .. } = &mut self.receiving;
+        acks.take_duplicate();
         let block = reassembly.duplicate(packet.seq, length)?;
         acks.on_duplicate(block, reassembly.next_rx());
         Some(block)

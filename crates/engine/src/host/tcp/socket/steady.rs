@@ -104,8 +104,8 @@ impl<P: Profile> Socket<P> {
         env.readable(bytes);
         self.announce_window(bytes, env);
         let (end, rto) = (self.tcb.next_rx_seq, self.round_trips.rto);
-        let (unread, held) = (memory_of(bytes), 0);
-        let segment = NewSegment { bytes, end, unread, held, rto, is_pushed: false };
+        let (unread, joined, held) = (memory_of(bytes), 0, 0);
+        let segment = NewSegment { bytes, end, unread, joined, held, rto, is_pushed: false };
         self.receiving.acks.on_new(&self.tcb, segment);
         self.acknowledge_in_order(env);
     }
