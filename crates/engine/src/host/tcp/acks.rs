@@ -89,8 +89,8 @@ pub trait AckPolicy: fmt::Debug + Send {
         None
     }
 
-    /// The ACK of what came before leaves while a segment is received that takes so much memory.
-    fn on_arrival(&mut self, _memory: u32) {}
+    /// The ACK of what came before leaves while a segment of so many bytes is received, which takes so much memory.
+    fn on_arrival(&mut self, _bytes: u32, _memory: u32) {}
 
     /// The ACK of the segment that comes is not to wait, not beyond a hole either: it has CWR, or another mark than the last.
     fn on_due(&mut self) {}

@@ -36,8 +36,9 @@ pub struct OfferedWindow {
     most: u32,
     has_data: bool,
     may_scale: bool,
-    /// Memory of what came in order and is not read when the ACK leaves.
+    /// Memory of what came in order and is not read when the ACK leaves, and bytes of it that the ACK leaves out.
     unread: u32,
+    arriving: u32,
     /// What was offered last, with which scale, and where it ends.
     last: u32,
     shift: u8,
@@ -62,6 +63,7 @@ impl OfferedWindow {
                 .max(2 * config.segment_size),
             may_scale: config.window_scaling,
             unread: 0,
+            arriving: 0,
             last: 0,
             shift: 0,
             edge: None,
@@ -113,11 +115,13 @@ impl OfferedWindow {
         true
     }
 
-    /// A segment of so many bytes has come in order.  Memory that is not read yet is `unread`, and that of what is beyond a hole
-    /// `held`, here and below.  Returns whether the threshold had room to grow by it.
-    pub fn on_next(&mut self, bytes: u32, unread: u32, held: u32) -> bool {
-        self.unread = unread;
-        bytes >= LEAST && self.grow(bytes, held)
+    /// A segment of so many bytes and so much memory has come in order, and what has `joined` it once it had filled a hole.  Memory
+    /// of what is beyond a hole is `held`, here and below.  Returns whether the threshold had room to grow by it.
+    pub fn on_next(&mut self, bytes: u32, memory: u32, joined: u32, held: u32) -> bool {
+        (self.unread, self.arriving) = (memory, 0);
+        let grows = bytes >= LEAST && self.grow(bytes, held);
+        self.unread += joined;
+        grows
     }
 
     /// The same beyond a hole, where so much was held before.
@@ -144,9 +148,9 @@ impl OfferedWindow {
         self.whole(held) < self.last
     }
 
-    /// So much memory is taken by what has just come.
-    pub fn on_arrival(&mut self, memory: u32) {
-        self.unread = memory;
+    /// Such a segment comes, and an ACK of what is before it leaves.
+    pub fn on_arrival(&mut self, bytes: u32, memory: u32) {
+        (self.arriving, self.unread) = (bytes, memory);
     }
 
     /// The application has read all before the ACK leaves.
@@ -193,6 +197,7 @@ impl OfferedWindow {
             return self.open(next);
         }
         self.shift = shift;
+        let next = next + std::mem::take(&mut self.arriving);
         let before = self.edge.map_or(0, |edge| (edge - next).max(0) as u32);
         self.last = self.whole(held).max(before).next_multiple_of(1 << shift);
         self.edge = Some(next + self.last);
@@ -249,7 +254,7 @@ mod tests {
         for _ in 0..count {
             next += segment;
             window.measure(segment, false);
-            window.on_next(segment, memory_of(segment), 0);
+            window.on_next(segment, memory_of(segment), 0, 0);
             offers.push(window.offer(next, 0, config.window_shift()));
         }
         offers
@@ -280,10 +285,8 @@ mod tests {
         let mut window = OfferedWindow::new(&config);
         window.offer(Seq(1), 0, 0);
         window.measure(1000, false);
-        window.on_next(1000, memory_of(1000), 0);
-        assert_eq!(window.offer(Seq(1001), 0, 0), 0);
-        assert!(!window.has_opened(Seq(1001), 0), "nothing is read yet");
-        window.on_read();
+        window.on_next(1000, memory_of(1000), 0, 0);
+        assert_eq!(window.offer(Seq(1001), 0, 0), 0, "nothing is read yet");
         assert!(window.has_opened(Seq(1001), 0));
         assert_eq!(window.offer(Seq(1001), 0, 0), 867);
         assert!(!window.has_opened(Seq(1001), 0), "the peer knows");
@@ -306,7 +309,7 @@ mod tests {
         let mut window = OfferedWindow::new(&config);
         for n in 0..10 {
             window.measure(1448, false);
-            window.on_next(1448, memory_of(1448), 0);
+            window.on_next(1448, memory_of(1448), 0, 0);
             window.offer(Seq(1 + 1448 * n), 0, 1);
         }
         let next = Seq(1 + 1448 * 9);

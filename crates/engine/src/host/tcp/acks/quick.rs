@@ -87,9 +87,7 @@ impl AckPolicy for Quick {
         }
         let offered = window.last();
         let grows = if is_in_order {
-            let grows = window.on_next(bytes, unread, held);
-            window.on_arrival(unread + joined);
-            grows
+            window.on_next(bytes, unread, joined, held)
         } else {
             window.on_gap(bytes, held)
         };
@@ -132,8 +130,8 @@ impl AckPolicy for Quick {
         Some(self.window.offer(next, held, shift))
     }
 
-    fn on_arrival(&mut self, memory: u32) {
-        self.window.on_arrival(memory);
+    fn on_arrival(&mut self, bytes: u32, memory: u32) {
+        self.window.on_arrival(bytes, memory);
     }
 
     fn on_due(&mut self) {

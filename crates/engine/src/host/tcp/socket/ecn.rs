@@ -154,7 +154,8 @@ impl<P: Profile> Socket<P> {
         let Receiving { reassembly, acks, .. } = &mut self.receiving;
         if is_pending && !acks.is_compressing() {
             if packet.seq == reassembly.next_rx() {
-                acks.on_arrival(memory_of(packet.payload.into()));
+                let bytes = packet.payload.into();
+                acks.on_arrival(bytes, memory_of(bytes));
             }
             self.send_ack(env);
         }

@@ -201,8 +201,7 @@ fn a_change_of_marks_is_acknowledged_at_once_with_what_waits_before() {
         let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + i);
         timeline.push_str(&format!("{at} < . {from}:{to} ack 1 {ecn}\n"));
         for (flags, segments) in answers {
-            // The ACK of what waits leaves before the segment takes its room.
-            let window = window_behind(*segments) + if *segments == i { 1000 } else { 0 };
+            let window = window_behind(*segments);
             let ack = 1000 * segments + 1;
             timeline.push_str(&format!("{at} > {flags} 1 ack {ack} win {window} ect0\n"));
         }
