@@ -56,19 +56,30 @@ def test_a_random_scenario_ends_conserves_packets_and_repeats_itself(number: int
 
 #: Seed and number of `ccperf verify linux --fuzz`, and the rule that was missing.
 ONCE_DIFFERENT = {
-    "11/1": "a timer set to the tick it has stays where it is in the wheel",
+    "11/1": "a timer set to the tick it has stays in the wheel; an ACK that leaves as its timer is "
+    "near tells what is unread",
     "11/13": "a burst is at most 65,343 B",
     "11/27": "what is written into a full window shows that it limits",
+    "11/61": "the timestamp of a FIN that comes again is echoed",
     "11/62": "a timer that is set where another ends finds the wheel a tick ahead",
     "11/78": "an echo ends no repair that began with its ACK",
     "11/95": "a duplicate beyond the blocks that are reported is acknowledged at once",
     "12/2": "the last burst ends with the data, within a segment",
     "12/25": "what is lost together leaves together at the beginning of an episode, too",
+    "12/38": "a FIN beyond a hole takes of the receive buffer",
+    "12/66": "an ACK with a FIN that would narrow the window waits until all is read",
     "21/2": "CWR waits for an episode's end; an ACK is something that leaves",
     "21/17": "DCTCP's SYN-ACK is ECT each time",
+    "21/35": "the ACK that leaves before another mark is read counts the segment with that mark",
+    "21/55": "room for a segment is kept free as long as half of the memory is data",
     "21/59": "what is sent again says nothing of what limits",
+    "21/71": "segments of up to 140 B take 832 B of memory",
+    "21/75": "what fits behind the segment before it takes no memory of its own",
+    "21/85": "a connection that is over goes on echoing the first FIN's timestamp",
     "22/49": "a duplicate of what is SACKed shows reordering; episodes for nothing end, too",
+    "22/59": "a window grows by what is free before what fills the hole has joined it",
     "22/67": "repair that a timer begins in CWR is a step of its reduction",
+    "22/83": "a duplicate whose ACK waits is not reported if another segment comes",
 }
 
 

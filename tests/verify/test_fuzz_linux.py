@@ -5,7 +5,8 @@ is found, made small and said.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from ccperf.runs.backends.linux import backend, build, stack
 from ccperf.verify import fuzz_linux, linux_packets, shrinking
 from ccperf.verify.fuzz import Draw
 from ccperf.verify.fuzz_linux import CONTROLS, LinuxDraw, draws
+from ccperf.verify.packets import Row
 
 from .mutant import Mutant
 
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from ccperf.runs.recording import Recording
 
 NATIVE = backends.get("native")
+SOURCE, DESTINATION, WINDOW, TS_VAL, TS_ECR, SACKS = map(
+    Row._fields.index, ("source", "destination", "window", "ts_val", "ts_ecr", "sacks")
+)
 
 
 def test_the_same_seed_draws_the_same_and_none_depends_on_another() -> None:
@@ -128,6 +133,44 @@ def test_the_order_within_a_nanosecond_is_free() -> None:
         other = Edited(in_order_of_links)
         assert linux_packets.compare(drawn.scenario(), NATIVE, other).identical  # type: ignore[arg-type]
     assert moved > 10_000
+
+
+def timestamps_moved(lines: list[str], by: int) -> Iterator[str]:
+    """Each end counts from another number, close to where timestamps begin again."""
+    yield lines[0]
+    for line in lines[1:]:
+        row = line.split(",")
+        if row[TS_VAL]:
+            own, other = (2**32 - by * int(row[end][:2]) for end in (SOURCE, DESTINATION))
+            is_first = row[8].startswith("SYN") and "ACK" not in row[8]
+            row[TS_VAL] = str((int(row[TS_VAL]) + own) % 2**32)
+            row[TS_ECR] = "0" if is_first else str((int(row[TS_ECR]) + other) % 2**32)
+        yield ",".join(row)
+
+
+def test_timestamps_may_begin_anywhere_and_all_else_of_the_headers_is_compared() -> None:
+    with_sacks = fuzz_linux.draw(2, 8).scenario()
+    other = Edited(partial(timestamps_moved, by=3))
+    assert linux_packets.compare(with_sacks, NATIVE, other).identical  # type: ignore[arg-type]
+
+    def last(column: int, lines: list[str]) -> list[str]:
+        """The last packet that has something there has it otherwise."""
+        for at in reversed(range(1, len(lines))):
+            row = lines[at].split(",")
+            if row[column].strip():
+                row[column] = "7-8\n" if column == SACKS else str(int(row[column]) + 1)
+                return [*lines[:at], ",".join(row), *lines[at + 1 :]]
+        raise AssertionError(column)
+
+    for column, name in (
+        (WINDOW, "window"),
+        (TS_VAL, "ts_val"),
+        (TS_ECR, "ts_ecr"),
+        (SACKS, "sacks"),
+    ):
+        found = linux_packets.compare(with_sacks, NATIVE, Edited(partial(last, column)))  # type: ignore[arg-type]
+        assert found.divergence is not None
+        assert found.divergence.fields == (name,)
 
 
 def test_a_flag_that_differs_is_found_and_made_small() -> None:

@@ -1,9 +1,10 @@
 """Every packet of the engine's profile `linux` beside the kernel's, by the nanosecond.
 
 Rows of the packet trace are compared whole: what happens when on which link to which packet, with
-its sequence and acknowledgement numbers, sizes, flags and ECN bits. Their order within a nanosecond
-is free, since one kernel stands for all hosts. Tables and metrics are not compared: what the kernel
-records of its sockets is not what the engine does.
+all of its headers, so windows, timestamps and SACK blocks, too. Timestamps are counted from each
+end's first. The order of rows within a nanosecond is free, since one kernel stands for all hosts.
+Tables and metrics are not compared: what the kernel records of its sockets is not what the engine
+does.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ccperf.verify.linux import last_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from ccperf.runs.backends import Backend, Progress
     from ccperf.runs.recording import Recording
@@ -31,11 +33,16 @@ def compare(
     """
     comparison = Comparison(scenario, ours.name, theirs.name)
     recordings = run_both(
-        comparison, scenario, (ours, theirs), progress, ".csv", packets.compare_by_time
+        comparison, scenario, (ours, theirs), progress, packets.SUFFIX, _compare_traces
     )
     if comparison.divergence:
         comparison.state = "\n".join(_states(recordings, comparison.divergence))
     return comparison
+
+
+def _compare_traces(ours: Path, theirs: Path) -> tuple[int, packets.Divergence | None]:
+    counted = [packets.count_timestamps(trace) for trace in (ours, theirs)]
+    return packets.compare_by_time(*counted)
 
 
 def _states(recordings: Mapping[str, Recording], divergence: packets.Divergence) -> Iterator[str]:

@@ -184,6 +184,31 @@ def compare_by_time(ours: Path, theirs: Path, context: int = 12) -> tuple[int, D
         return max(lines - 1, 0), divergence
 
 
+def count_timestamps(trace: Path) -> Path:
+    """Write a trace with headers again, with each end's timestamps counted from its first.
+
+    A host begins them where it likes (RFC 7323 section 7.1), Linux anew for each pair of addresses.
+    """
+    source, destination = map(Row._fields.index, ("source", "destination"))
+    value, echo = map(Row._fields.index, ("ts_val", "ts_ecr"))
+    first: dict[tuple[bytes, bytes], int] = {}
+    counted = trace.with_name(f"counted-{trace.name}")
+    with trace.open("rb") as lines, counted.open("wb") as out:
+        out.write(next(lines, b""))
+        for line in lines:
+            row = line.split(b",")
+            # What is cut short, or has no timestamp, stays as it is.
+            if len(row) == len(Row._fields) and row[value]:
+                ends = (row[3], row[source]), (row[3], row[destination])
+                begin = first.setdefault(ends[0], int(row[value]))
+                row[value] = b"%d" % ((int(row[value]) - begin) % 2**32)
+                if ends[1] in first:  # nothing is echoed in a SYN
+                    row[echo] = b"%d" % ((int(row[echo]) - first[ends[1]]) % 2**32)
+                line = b",".join(row)
+            out.write(line)
+    return counted
+
+
 def _by_time(file: BinaryIO) -> Iterator[list[bytes]]:
     """Yield the rows of each nanosecond; the header is a group of its own."""
     for _, rows in groupby(file, key=lambda line: line.partition(b",")[0]):
