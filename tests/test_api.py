@@ -66,6 +66,9 @@ def test_a_scenario_of_ones_own() -> None:
     assert result.link_metrics.keys() == {"wire_forward"}
     assert result.experiment is None
     assert ccperf.simulate(scenario).id == result.id
+    number: Any = 0
+    with pytest.raises(KeyError, match="unknown flow `0`; known: flow_1"):
+        result.flow_metrics[number]
 
 
 def test_wrong_arguments() -> None:

@@ -104,7 +104,12 @@ def test_the_page_about_python(
     assert re.sub("[0-9a-f]{16}", "ID", printed.splitlines()[0]) in re.sub(
         "[0-9a-f]{16}", "ID", page
     )
-    assert {path.name for path in Path().iterdir()} == {"rtt.pdf", "throughput.pdf", "together.pdf"}
+    assert {path.name for path in Path().iterdir()} == {
+        "rtt.pdf",
+        "window.pdf",
+        "throughput.pdf",
+        "together.pdf",
+    }
 
 
 def test_the_load_balancer_that_is_shown_is_one_file_and_one_line() -> None:

@@ -278,8 +278,53 @@ def test_what_cannot_be_drawn_is_said(runs: ccperf.Runs) -> None:
         runs.plot(x="kk")
     with pytest.raises(UsageError, match="did you mean `mean_srtt_l4`"):
         runs.plot(x="k", y="mean_srtt")
-    with pytest.raises(UsageError, match="no run has a value of `mean_fct_l4`"):
+    with pytest.raises(
+        UsageError, match=r"no run has a value of `mean_fct_l4`; the nearest .{,200}$"
+    ):
         runs.plot(x="k", y="mean_fct_l4")
+
+
+@pytest.mark.usefixtures("plain")
+def test_without_an_x_it_is_the_one_parameter_that_varies(runs: ccperf.Runs) -> None:
+    axes = runs.where(k=1).plot(y="mean_srtt_l4")
+    assert axes.get_xlabel() == "Queue discipline of the bottleneck"
+    with pytest.raises(UsageError, match=r"x: no parameter of these runs .* `overlay`"):
+        runs.where(k=1, qdisc="codel").plot()
+
+
+@pytest.mark.usefixtures("plain")
+def test_runs_over_each_other_are_called_by_what_tells_them_apart(runs: ccperf.Runs) -> None:
+    some = runs.where(k=1, qdisc="codel", seed=1)
+    plot = some.overlay("window", labels={"TcpCubic": "CUBIC"})
+    assert plot.figure.entries == ("CUBIC", "TcpBbr")
+    shown = [text.get_text() for text in plot.onto().get_legend().get_texts()]
+    assert shown[:2] == ["CUBIC", "TcpBbr"]
+    assert "<iframe" in plot._repr_html_()
+    binned = some.overlay(panel="throughput", bin="200ms").figure
+    assert len(binned.panels[0].series[0].x) == 5
+    with pytest.raises(UsageError, match="overlay: there is no run"):
+        runs[:0].overlay()
+
+
+@pytest.mark.usefixtures("plain")
+def test_axes_that_runs_share_name_them_all(runs: ccperf.Runs) -> None:
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots()
+    axes.plot([0, 1], [0, 1], label="mine")
+    axes.legend()
+    for run in runs.where(k=1, qdisc="codel", seed=1):
+        labels = {"flow_1": run.parameters["aut"]}
+        run.plot("time_series", panel="throughput", ax=axes, labels=labels)
+    shown = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert shown == ["mine", "TcpCubic", "optimum", "TcpBbr"]
+    _, axes = pyplot.subplots()
+    # A run of one flow has no legend of its own, and needs one beside another.
+    for run in runs.where(k=1, qdisc="codel", seed=1):
+        run.plot("queue", panel="length", ax=axes, labels={"btl_forward": run.parameters["aut"]})
+    shown = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert shown[0] == "TcpCubic"
+    assert "TcpBbr" in shown
 
 
 def test_a_database_keeps_runs_and_makes_none_again(tmp_path: Path) -> None:
@@ -325,6 +370,10 @@ def test_disciplines_and_balancers_are_named_as_on_the_command_line() -> None:
         ({"seed": 0}, "not a whole number from 1"),
         ({"seed": True}, "not a whole number from 1"),
         ({"seed": "1"}, "not a whole number from 1"),
+        ({"time": "5s"}, "did you mean `stop_time`"),
+        ({"seeds": 1}, r"did you mean `seed`"),
+        ({"qdisc": "drop-tail"}, "did you mean `FifoQueueDisc`"),
+        ({"cc": "TCP Reno"}, "did you mean `TcpLinuxReno`"),
     ],
 )
 def test_one_run_has_one_of_everything(given: dict[str, object], message: str) -> None:

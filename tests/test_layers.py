@@ -160,6 +160,7 @@ runs.backends          : _native algorithms algorithms.registry algorithms.relea
 runs.result            : algorithms.user_code base.libraries base.wording errors present.figures
                          present.notebook runs.backends runs.diagnoses runs.metrics runs.sources
                          scenario.canonical
+present.laid_over      : algorithms.roles present.figures
 present.citation       : algorithms.registry algorithms.releases algorithms.roles base.expression
                          base.prose base.wording data experiments.catalogue present.varying
                          runs.backends scenario.profiles
@@ -195,7 +196,8 @@ site                   : _native algorithms.registry algorithms.roles base.proce
 api                    : algorithms.roles algorithms.user_code base.folders base.columns
                          base.expression base.libraries base.outputs base.wording campaign
                          campaign.plan errors evidence experiments.catalogue experiments.grid
-                         present.notebook runs.backends runs.metrics scenario.sysctl site store
+                         present.figures present.laid_over present.notebook runs.backends
+                         runs.metrics scenario.sysctl site store
 include                :
 gym                    : _native algorithms base.libraries base.wording errors experiments.catalogue
 cli                    : algorithms.registry algorithms.releases algorithms.roles
@@ -203,10 +205,10 @@ cli                    : algorithms.registry algorithms.releases algorithms.role
                          base.expression base.interruption base.outputs base.wording campaign
                          campaign.plan data errors evidence experiments.catalogue experiments.grid
                          experiments.programs experiments.topologies experiments.what_if
-                         present.citation present.exporters present.figures present.reproduce
-                         runs.backends runs.diagnoses runs.metrics runs.sources scenario
-                         scenario.differences scenario.profiles scenario.sysctl scenario.toml site
-                         store verify
+                         present.citation present.exporters present.figures present.laid_over
+                         present.reproduce runs.backends runs.diagnoses runs.metrics runs.sources
+                         scenario scenario.differences scenario.profiles scenario.sysctl
+                         scenario.toml site store verify
 __main__               : cli
 """
 

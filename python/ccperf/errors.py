@@ -116,11 +116,11 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     )
 
 
-def unknown(what: str, word: str, known: Iterable[str]) -> str:
+def unknown(what: str, word: object, known: Iterable[str]) -> str:
     """The message for a word that is not in a list: the nearest one, then the list, or the command
     that prints it."""
     names = list(known)
-    meant = suggestion(word, names)
+    meant = suggestion(str(word), names)
     if len(names) > _MANY and what in _LISTED:
         listed = f"`ccperf list {_LISTED[what]}` has all"
         return f"unknown {what} `{word}`{meant}; {listed}"

@@ -48,6 +48,14 @@ _PLACES: Mapping[Kind, str] = {
     "trimming": "`transport` takes it in experiments as permutation, and `cc` of TRIMMING flows",
 }
 
+#: What textbooks call some of them, by its letters alone.
+_TEXTBOOKS: Mapping[tuple[Kind, str], str] = {
+    ("qdisc", "droptail"): "FifoQueueDisc",
+    ("qdisc", "droptailqueue"): "FifoQueueDisc",
+    ("qdisc", "taildrop"): "FifoQueueDisc",
+    ("cc", "tcpreno"): "TcpLinuxReno",
+}
+
 
 @cache
 def tables() -> Mapping[str, Any]:
@@ -188,6 +196,10 @@ def _resolve(kind: Kind, name: str) -> str:
     except ValueError:
         if (other := kind_of(name)) and other != kind:
             message = f"`{name}` is a {WORDS[other]}, no {WORDS[kind]}; {_PLACES[other]}"
+            raise ValueError(message) from None
+        letters = "".join(filter(str.isalnum, name)).lower()
+        if meant := _TEXTBOOKS.get((kind, letters)):
+            message = f"`{name}` is not a {WORDS[kind]}; did you mean `{meant}`?"
             raise ValueError(message) from None
         raise
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias, TypeVar
 from ccperf.algorithms.user_code import names
 from ccperf.base import expression
 from ccperf.campaign.plan import Plan
-from ccperf.errors import UsageError
+from ccperf.errors import UsageError, unknown
 from ccperf.evidence.chosen import metrics_named
 from ccperf.experiments import catalogue
 from ccperf.experiments import grid as texts
@@ -34,6 +34,9 @@ Algorithm: TypeAlias = "str | type"
 Seeds: TypeAlias = "int | str | Iterable[int] | None"
 
 _LARGEST = 2**32
+#: What `run` and `grid` take besides parameters, and what else callers write for that.
+_SETTINGS = ("seed", "recovery", "stop_time", "jitter", "profile", "sysctl", "backend", "progress")
+_SYNONYMS = {"time": "stop_time", "duration": "stop_time", "length": "stop_time"}
 
 
 def experiment(what: str | Path) -> Experiment:
@@ -55,6 +58,11 @@ def tested(
     It is called `qdisc` or `routing` where that is what the experiment tests. Raises `UsageError`.
     """
     given, rest = cc, dict(parameters)
+    known = [chosen.kind, *(parameter.name for parameter in chosen.parameters)]
+    for name in (name for name in parameters if name not in known):
+        if meant := _SYNONYMS.get(name):
+            raise UsageError(name, f"is no parameter of {chosen.name}; did you mean `{meant}`?")
+        raise UsageError(name, unknown(f"parameter of {chosen.name}", name, [*known, *_SETTINGS]))
     if chosen.kind != "cc":
         if cc is not None:
             message = f"{chosen.name} tests what {chosen.kind} names; see `ccperf show`"

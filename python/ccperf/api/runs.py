@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import compress
 from pathlib import Path
 from tempfile import mkdtemp
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from ccperf.algorithms import roles
@@ -28,7 +29,8 @@ from ccperf.evidence.paired import LEAST
 from ccperf.evidence.text import digits
 from ccperf.evidence.versions import versioned
 from ccperf.experiments.catalogue import answer
-from ccperf.present import notebook
+from ccperf.present import laid_over, notebook
+from ccperf.present.figures import adjusted
 from ccperf.runs.metrics import metric_named
 from ccperf.store import Store
 
@@ -58,7 +60,7 @@ class Runs(Sequence["Result"]):
     """Runs in the order in which they were asked for; each is a `Result`, read when it is wanted.
 
     `to_pandas` has their metrics as a table, `compare` says which algorithm is better, `plot` draws
-    a metric against a parameter, `where` takes some of them.
+    a metric against a parameter, `overlay` the runs over time, `where` takes some of them.
     """
 
     def __init__(self, rows: Sequence[tuple[Path, RunRow]], *, keeps: Folder | None = None) -> None:
@@ -225,7 +227,8 @@ class Runs(Sequence["Result"]):
         some out. Your own Matplotlib settings hold: style, fonts, and the cycle of colours.
 
         Args:
-            x: the parameter; the experiment's own x axis if not given.
+            x: the parameter; the experiment's own x axis if not given, or the only one that has
+                several values.
             y: the metric; the experiment's first headline if not given.
             base: draw factors over the values of this algorithm, paired by seed.
             ax: the axes to draw into; new ones of a new figure of pyplot if not given.
@@ -239,8 +242,39 @@ class Runs(Sequence["Result"]):
         about = answer(self._rows[0][1].experiment) if self._rows else answer(None)
         found = asked.metrics(y or about.metrics[0], "y")
         text = user_names.label(asked.word(base)) if base is not None else ""
-        figure = sweeps.sweep(self._cells, x or about.over, found[0], text)
+        figure = sweeps.sweep(self._cells, x or self._over(about.over), found[0], text)
         return notebook.Plot(figure).onto(ax)
+
+    def overlay(
+        self,
+        name: str = "time_series",
+        *,
+        panel: str = "",
+        bin: str = "",
+        sum: bool = False,
+        log: str = "",
+        labels: Mapping[str, str] = MappingProxyType({}),
+    ) -> notebook.Plot:
+        """Return one figure of these runs over each other, as `ccperf plot --overlay` draws it.
+
+        A run has one colour, and is called by what tells it from the others.
+
+        Args:
+            name: the figure, e.g. ``"window"``; ``ccperf list figures`` has all.
+            panel, bin, sum, log, labels: as for a `Result`'s `plot`.
+
+        Returns:
+            A plot, which a notebook shows; `save` writes it for a paper, and `onto` draws one panel
+            into Matplotlib axes.
+
+        Raises:
+            UsageError: names the argument that is wrong, or what a run has nothing of.
+        """
+        if not self._rows:
+            raise UsageError("overlay", "there is no run")
+        results = list(self)
+        figure = laid_over.laid_over(laid_over.described(name, results, sum=sum), results)
+        return notebook.Plot(adjusted(figure, panel=panel, bin=bin, log=log, labels=labels))
 
     def site(self, folder: str | Path) -> Path:
         """Write the web site of all runs in these databases to a folder; return its first page."""
@@ -267,6 +301,19 @@ class Runs(Sequence["Result"]):
             }
             for row, name in zip(rows, versioned(rows), strict=True)
         ]
+
+    def _over(self, usual: str) -> str:
+        """The parameter of the x axis if none is named. Raises `UsageError` where there is none."""
+        there = {name for _, row in self._rows for name in roles.parameters(row.parameters)}
+        varying = [name for name in self._varying() if name in there]
+        if usual in varying:
+            return usual
+        if len(varying) == 1:
+            return varying[0]
+        if varying:
+            raise UsageError("x", f"name one of {', '.join(varying)}, which have several values")
+        hint = "no parameter of these runs has several values; `overlay` draws them over time"
+        raise UsageError("x", hint)
 
     def _varying(self) -> dict[str, list[str]]:
         """The values of all that has several."""

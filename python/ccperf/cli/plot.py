@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -137,7 +137,7 @@ def command(
     from ccperf.evidence import sweeps
     from ccperf.evidence.chosen import metrics_named
     from ccperf.experiments.catalogue import answer
-    from ccperf.present import figures
+    from ccperf.present import figures, laid_over
 
     names = _known("--figure", "figure", figure, [*figures.FIGURES, *figures.OF_RECORDINGS])
     formats = _known("--format", "format", format, figures.FORMATS)
@@ -179,28 +179,18 @@ def command(
         raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
     results = load_runs(ids, files)
     if overlay:
-        alike = [figures.drawable(each.scenario, each.recording) for each in results]
-        common = [name for name in alike[0] if all(name in other for other in alike)]
-        drawn = _overlays(results, names or common, look, are_chosen=bool(runs or choice.seed))
+        names = names or laid_over.common(results)
+        drawn = _overlays(results, names, look, are_chosen=bool(runs or choice.seed))
     else:
         from ccperf.base.outputs import stem
 
-        drawn = {
-            f"{stem(result)}_{name}": _described(name, result, look)
-            for result in results
-            for name in names or figures.drawable(result.scenario, result.recording)
-        }
+        with _named_options():
+            drawn = {
+                f"{stem(result)}_{name}": laid_over.of_run(name, result, sum=look.sum)
+                for result in results
+                for name in names or figures.drawable(result.scenario, result.recording)
+            }
     _save(drawn, formats, output, look, json)
-
-
-def _described(name: str, result: Result, look: Look) -> Figure:
-    """A figure of a run, its flows together if that is asked for."""
-    from ccperf.present import figures
-
-    figure = figures.describe(name, result.scenario, result.recording)
-    figure = replace(figure, origin=figures.origin([result]))
-    with _named_options():
-        return figures.adjusted(figure, sum=look.sum)
 
 
 def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[str]:
@@ -221,25 +211,19 @@ def _overlays(
     """
     from ccperf.base.outputs import file_name, several
     from ccperf.evidence.sweeps import seed_words
-    from ccperf.present import figures
+    from ccperf.present import figures, laid_over
 
     common = [results[0].experiment or "runs", *_point(results)]
     seeds = sorted({result.provenance.seed for result in results})
     drawn = {}
     for name in names:
+        with _named_options():
+            of = laid_over.described(name, results, sum=look.sum)
         kind = figures.OF_RECORDINGS.get(name)
-        pool = kind.pool if kind else None
-        alike: dict[str, list[Result]] = {}
-        for label, result in zip(_labels(results, bool(pool)), results, strict=True):
-            alike.setdefault(label, []).append(result)
-        described = {
-            label: (pool(result.recording for result in of) if pool else None)
-            or _described(name, of[0], look)
-            for label, of in alike.items()
-        }
-        of_seeds = seed_words(seeds) if pool and are_chosen and seeds[1:] else []
-        together = replace(figures.overlay(described), origin=figures.origin(results))
-        drawn[file_name([*common, *of_seeds, *several(list(alike)), name])] = together
+        is_pooled = kind is not None and kind.pool is not None
+        of_seeds = seed_words(seeds) if is_pooled and are_chosen and seeds[1:] else []
+        together = laid_over.laid_over(of, results)
+        drawn[file_name([*common, *of_seeds, *several(list(of)), name])] = together
     return drawn
 
 
@@ -259,36 +243,6 @@ def _point(results: Sequence[Result]) -> list[str]:
     ]
     seeds = {result.provenance.seed for result in results}
     return [*words, *(f"seed-{seed}" for seed in seeds if len(seeds) == 1)]
-
-
-def _labels(results: Sequence[Result], are_pooled: bool) -> list[str]:
-    """What tells the runs apart; if they are pooled, all but their seeds."""
-    from ccperf.algorithms.roles import parameters, under_test
-
-    def words(result: Result) -> dict[str, str]:
-        flows = dict.fromkeys(flow.cc.type for flow in result.scenario.flows if flow.cc)
-        point = parameters(result.parameters)
-        return {
-            "algorithm": under_test(result.parameters) or ",".join(flows),
-            **{name: f"{name}={value}" for name, value in point.items()},
-            **({} if are_pooled else {"seed": f"seed {result.provenance.seed}"}),
-            "run": result.id[:8],
-        }
-
-    described = [words(result) for result in results]
-    differing = [
-        key
-        for key in dict.fromkeys(key for one in described for key in one)
-        if key != "run" and len({one.get(key) for one in described}) > 1
-    ]
-    labels = [" ".join(one[key] for key in differing if key in one) for one in described]
-    if are_pooled:
-        return [label or one["algorithm"] for label, one in zip(labels, described, strict=True)]
-    if len(set(labels)) < len(labels) or not all(labels):
-        return [
-            f"{label} {one['run']}".strip() for label, one in zip(labels, described, strict=True)
-        ]
-    return labels
 
 
 def _save(

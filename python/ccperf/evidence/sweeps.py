@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from ccperf.algorithms.registry import usual_first
@@ -124,7 +125,9 @@ def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -
     found = _values(lines, members, parameter, metric, base)
     if not found:
         there = sorted({name for c in members for of in c.metrics.values() for name in of})
-        raise UsageError("y", f"no run has a value of `{metric}`; there are {', '.join(there)}")
+        near = get_close_matches(metric, there, n=5)
+        hint = f"; the nearest that have are {', '.join(near)}" if near else ""
+        raise UsageError("y", f"no run has a value of `{metric}`{hint}")
     return _figure(metric, parameter, members, lines, found, base)
 
 

@@ -169,7 +169,8 @@ def onto(figure: Figure, axes: Axes | None = None) -> Axes:
         names = ", ".join(panel.name for panel in figure.panels)
         raise UsageError("panel", f"`{figure.name}` has several; name one of {names}")
     mpl = library("ccperf.present.figures.mpl", "'ccperf[figures]'")
+    are_shared = axes is not None
     if axes is None:
         _, axes = library("matplotlib.pyplot").subplots(layout="constrained")
-    mpl.onto(axes, figure)
+    mpl.onto(axes, figure, are_shared=are_shared)
     return axes

@@ -209,12 +209,22 @@ class _Seen(logging.Handler):
         self._messages.append(record.getMessage())
 
 
-def onto(axes: Axes, figure: Figure) -> None:
-    """Draw the one panel of a figure into axes, with the settings that hold there."""
+def onto(axes: Axes, figure: Figure, *, are_shared: bool) -> None:
+    """Draw the one panel of a figure into axes, with the settings that hold there.
+
+    In axes that are shared something else is drawn, too: each line has its name, also a single one,
+    and what was explained before stays so.
+    """
     (panel,) = figure.panels
     _draw_panel(axes, panel, figure)
     bar = figure.is_crowded
-    if handles := _legend(figure, bar):
+    handles = _legend(figure, bar, names_one=are_shared)
+    if before := axes.get_legend():
+        texts = (text.get_text() for text in before.get_texts())
+        there = list(zip(texts, before.legend_handles, strict=True))
+        looks = {(label, _colour(handle)) for label, handle in there}
+        handles = [*there, *(new for new in handles if (new[0], _colour(new[1])) not in looks)]
+    if handles:
         axes.legend([handle for _, handle in handles], [label for label, _ in handles])
     if figure.notes:
         # Beneath its label, since what is around the axes is the user's.
@@ -492,13 +502,18 @@ def _role_style(role: Role) -> dict[str, Any]:
     return {"color": ROLES[role].colour, "marker": ROLES[role].marker, **ROLE_STYLES[role]}
 
 
-def _legend(figure: Figure, bar: bool) -> list[tuple[str, Line2D]]:
+def _colour(handle: Any) -> Any:
+    """The colour of a line in a legend; of what else a user has there none."""
+    return handle.get_color() if isinstance(handle, Line2D) else None
+
+
+def _legend(figure: Figure, bar: bool, names_one: bool = False) -> list[tuple[str, Any]]:
     """Return a label and a handle for all that a reader has to tell apart."""
-    entries: list[tuple[str, Line2D]] = []
+    entries: list[tuple[str, Any]] = []
     shapes = {(series.role, series.shape) for panel in figure.panels for series in panel.series}
     shapes |= {(line.role, "line") for panel in figure.panels for line in panel.lines}
     several = len(figure.entries) > 1
-    if not bar and (several or figure.roles):
+    if not bar and (several or figure.roles or names_one):
         for index, name in enumerate(figure.entries):
             style = subject_style(figure, index)
             entries.append((name, _handle(style, "subject", shapes, several)))
