@@ -52,6 +52,10 @@ def test_what_failed_is_said_with_file_and_line(capsys: Captured, tmp_path: Path
     # Of both sides a run may fail: whose was it, and where?
     assert re.match(r"failed: mine\.py:Mine at policer \w+=\S+ .*seed=\d+: ", err)
     assert "and 5 runs more" in err
+    shown = ccperf.score("./mine.py:Mine", experiments="policer", stop_time="1s")
+    assert repr(shown).endswith(": mine.py:Mine against TcpCubic; 6 runs failed>")
+    assert "(mine.py:4)" in shown._repr_html_()
+    assert shown._repr_html_().count("<tr>") == 2
 
 
 @pytest.mark.parametrize(

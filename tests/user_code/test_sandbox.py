@@ -162,6 +162,19 @@ def test_temporary_files_and_traces_go_on(
     assert "--sandbox" in capsys.readouterr().err
 
 
+def test_who_is_rated_is_shut_in_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = (
+        "import ccperf\nopen('elsewhere', 'w')\nclass Mine(ccperf.CongestionControl):\n    pass\n"
+    )
+    Path("mine.py").write_text(mine.replace("elsewhere", str(tmp_path / "elsewhere")))
+    assert invoke(["score", "./mine.py:Mine", "--stop-time", "1s", "--sandbox"]) == 2
+    assert "PermissionError" in capsys.readouterr().err
+    assert not Path("elsewhere").exists()
+
+
 def test_where_it_does_not_reach_it_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", "aqm", "--k", "1", "--qdisc", "codel", "--sandbox"]
     for more in (["--on", "dask://127.0.0.1:1"], ["--backend", "ns3"]):

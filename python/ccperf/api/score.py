@@ -6,12 +6,13 @@ base are made once, and kept as long as the process or the database lasts.
 
 from __future__ import annotations
 
+import html
 import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from ccperf.api.runs import Folder
 from ccperf.base import expression
 from ccperf.base.columns import table
 from ccperf.base.folders import Temporary
+from ccperf.base.wording import counted
 from ccperf.campaign.plan import Plan
 from ccperf.errors import UsageError
 from ccperf.evidence import cells
@@ -30,6 +32,7 @@ from ccperf.evidence import score as formula
 from ccperf.evidence.versions import algorithm
 from ccperf.experiments import catalogue
 from ccperf.experiments.catalogue import sets
+from ccperf.present import notebook
 from ccperf.runs import backends
 from ccperf.store import Store
 
@@ -50,6 +53,7 @@ SMALL: Sequence[tuple[str, Mapping[str, Sequence[object]]]] = (
     ("buffer_sizing", {"buffer": [0.25, 2], "k": [1]}),
 )
 
+_HEAD = ["experiment", "score", "headlines (above 1: better)"]
 #: The metric of a flow that is 0 if it delivers nothing.
 DELIVERED = "mean_throughput_l4"
 #: Where the runs of bases are that no database was given for.
@@ -68,7 +72,7 @@ class Failed:
     error: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Score:
     """An algorithm against a base: 1 is as good, 2 twice as good; docs/score.md defines it."""
 
@@ -80,7 +84,7 @@ class Score:
     #: {"mean_srtt_l4": 1.2, ...}}}`.
     parts: Mapping[str, Mapping[str, Any]]
     #: Each headline at each point.
-    points: Sequence[Part] = field(repr=False)
+    points: Sequence[Part]
     seeds: Sequence[int]
     failures: Sequence[Failed]
     #: What the runs of the algorithm may take together, in seconds; None: as long as they like.
@@ -92,13 +96,35 @@ class Score:
     def __float__(self) -> float:
         return self.value
 
+    def __repr__(self) -> str:
+        failed = f"; {counted(len(self.failures), 'run')} failed" if self.failures else ""
+        return f"<Score {self.value:.4f}: {self.algorithm} against {self.base}{failed}>"
+
     def __str__(self) -> str:
         """Return the number with a row for each experiment."""
         return self.text()
 
     def text(self, width: int | None = None) -> str:
         """Return the same, for a terminal of so many columns if `width` says so."""
-        rows = [
+        head = f"{self.value:.4f}  {self.algorithm} against {self.base}"
+        return "\n".join([head, "", table(_HEAD, self._rows, width)])
+
+    @property
+    def complaints(self) -> list[str]:
+        """A line for each algorithm that failed: where first, why, and in how many runs more."""
+        lines = []
+        for name in dict.fromkeys(failed.algorithm for failed in self.failures):
+            first, *others = [each for each in self.failures if each.algorithm == name]
+            more = f" (and {counted(len(others), 'run')} more)" if others else ""
+            words = (f"{key}={value}" for key, value in first.point.items())
+            at = " ".join((first.experiment, *words, f"seed={first.seed}"))
+            lines.append(f"failed: {name} at {at}: {first.error}{more}")
+        return lines
+
+    @property
+    def _rows(self) -> list[list[str]]:
+        """The parts of the number."""
+        return [
             [
                 experiment,
                 f"{part['value']:.4f}",
@@ -106,10 +132,12 @@ class Score:
             ]
             for experiment, part in self.parts.items()
         ]
-        head = f"{self.value:.4f}  {self.algorithm} against {self.base}"
-        return "\n".join(
-            [head, "", table(["experiment", "score", "headlines (above 1: better)"], rows, width)]
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f"<p>{html.escape(line)}</p>" for line in (repr(self)[1:-1], *self.complaints)
         )
+        return lines + notebook.table(_HEAD, self._rows)
 
     def json(self) -> dict[str, Any]:
         """Return all of it as one JSON object, as `ccperf score --json` prints it."""

@@ -42,6 +42,13 @@ Sysctl = Annotated[
         help="Sysctls of all hosts on --backend linux: tcp_sack=0,tcp_ecn=1 (docs/linux.md)."
     ),
 ]
+Sandbox = Annotated[
+    bool,
+    Parameter(
+        help="Your code writes in its run's folder only and reaches no network (Linux; "
+        "docs/bring-your-own.md)."
+    ),
+]
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
 Databases = Annotated[
     list[Path] | None,
@@ -104,14 +111,7 @@ class Running:
             "newer; CCPERF_NS3 says the same (docs/ns3.md)."
         ),
     ] = ""
-
-    sandbox: Annotated[
-        bool,
-        Parameter(
-            help="Your code writes in its run's folder only and reaches no network (Linux; "
-            "docs/bring-your-own.md)."
-        ),
-    ] = False
+    sandbox: Sandbox = False
 
     def declare_ns3(self, *, is_used: object) -> None:
         """Take the ns-3 that is named; processes that are started inherit it.
@@ -156,7 +156,9 @@ class Running:
         """The backend, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""
         self.job_count()
         if self.sandbox:
-            self._confine()
+            if self.on not in ("here", "dask"):
+                raise UsageError("--sandbox", f"does not reach to {self.on}; leave one of them out")
+            confine(self.backend)
         backend = open_backend(self.backend)
         elsewhere = self.is_place() and self.on != "here"
         if self.threads > 1 and (self.jobs > 1 or elsewhere):
@@ -164,18 +166,6 @@ class Running:
             raise UsageError("--threads", f"is for runs here, one at a time; leave out {wrong}")
         backends.share(backend, self.threads, "--threads", note)
         return backend
-
-    def _confine(self) -> None:
-        """Shut in user code of this process and of those that it starts."""
-        from ccperf.runs.backends import sandbox
-
-        if self.on not in ("here", "dask"):
-            raise UsageError("--sandbox", f"does not reach to {self.on}; leave one of them out")
-        if self.backend != backends.DEFAULT:
-            raise UsageError("--sandbox", f"is of `{backends.DEFAULT}`, not `{self.backend}`")
-        if missing := sandbox.confinement_missing():
-            raise UsageError("--sandbox", f"this system has no such thing ({missing})")
-        os.environ[sandbox.CONFINED] = "1"
 
     @contextmanager
     def made_by(self, backend: Backend) -> Iterator[MadeBy]:
@@ -239,6 +229,20 @@ def open_backend(name: str) -> Backend:
     if missing:
         raise UsageError("--backend", f"`{name}` cannot be used here: {missing}")
     return backend
+
+
+def confine(backend: str) -> None:
+    """Shut in user code of this process and of those that it starts.
+
+    Raises :class:`~ccperf.errors.UsageError`.
+    """
+    from ccperf.runs.backends import sandbox
+
+    if backend != backends.DEFAULT:
+        raise UsageError("--sandbox", f"is of `{backends.DEFAULT}`, not `{backend}`")
+    if missing := sandbox.confinement_missing():
+        raise UsageError("--sandbox", f"this system has no such thing ({missing})")
+    os.environ[sandbox.CONFINED] = "1"
 
 
 def resolve(kind: registry.Kind, option: str, name: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ccperf.base.wording import counted
-from ccperf.cli.options import DEFAULT_DB, Database, Json, StopTime, writable_file
+from ccperf.cli.options import DEFAULT_DB, Database, Json, Sandbox, StopTime, confine, writable_file
 from ccperf.cli.output import note, print_json, say, terminal_width
 from ccperf.cli.parameter import Parameter
 from ccperf.runs import backends
@@ -34,6 +33,7 @@ def command(
     jobs: Annotated[
         int, Parameter(name=["--jobs", "-j"], help="Parallel runs; 0: one per core.")
     ] = 0,
+    sandbox: Sandbox = False,
     db: Database = DEFAULT_DB,
     json: Json = False,
 ) -> int:
@@ -47,6 +47,8 @@ def command(
     from ccperf.errors import UsageError
 
     writable_file(db, "--db")
+    if sandbox:
+        confine(backend)
     try:
         found = score(
             name,
@@ -66,12 +68,8 @@ def command(
         print_json(found.json())
     else:
         say(found.text(terminal_width()))
-    for algorithm in dict.fromkeys(failed.algorithm for failed in found.failures):
-        first, *others = [each for each in found.failures if each.algorithm == algorithm]
-        more = f" (and {counted(len(others), 'run')} more)" if others else ""
-        words = (f"{key}={value}" for key, value in first.point.items())
-        at = " ".join((first.experiment, *words, f"seed={first.seed}"))
-        note(f"failed: {algorithm} at {at}: {first.error}{more}")
+    for words in found.complaints:
+        note(words)
     return 1 if found.failures else 0
 
 
