@@ -71,6 +71,28 @@ def test_a_scenario_of_ones_own() -> None:
         result.flow_metrics[number]
 
 
+def test_a_scenario_is_also_a_file_or_what_one_would_have(tmp_path: Path) -> None:
+    dumbbell = {"rate": "10Mbps", "qlen": "40p", "rtts": ["20ms", "80ms"], "cc": "newreno"}
+    result = ccperf.simulate({"stop_time": "1s", "dumbbell": dumbbell})
+    assert list(result.flow_metrics) == ["flow_1", "flow_2"]
+    file = tmp_path / "two.toml"
+    file.write_text(
+        'stop_time = "1s"\n[dumbbell]\nrate = "10Mbps"\nqlen = "40p"\n'
+        'rtts = ["20ms", "80ms"]\ncc = "newreno"\n'
+    )
+    same = ccperf.simulate(file)
+    assert (same.id, same.called) == (result.id, "two")
+    with pytest.raises(UsageError, match=r'declares no \[parameters\]; `ccperf.simulate\("'):
+        ccperf.run(file)
+    with pytest.raises(ScenarioError, match=r"^dumbell: is not a field here \(did you mean `dumbb"):
+        ccperf.simulate({"stop_time": "1s", "dumbell": dumbbell})
+    with pytest.raises(FileNotFoundError):
+        ccperf.simulate(tmp_path / "none.toml")
+    number: Any = 3
+    with pytest.raises(UsageError, match="scenario: `3` is no"):
+        ccperf.simulate(number)
+
+
 def test_wrong_arguments() -> None:
     with pytest.raises(UsageError, match="did you mean `aqm`"):
         ccperf.run("aqn", cc="TcpNewReno")

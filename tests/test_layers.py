@@ -196,8 +196,8 @@ site                   : _native algorithms.registry algorithms.roles base.proce
 api                    : algorithms.roles algorithms.user_code base.folders base.columns
                          base.expression base.libraries base.outputs base.wording campaign
                          campaign.plan errors evidence experiments.catalogue experiments.grid
-                         present.figures present.laid_over present.notebook runs.backends
-                         runs.metrics scenario.sysctl site store
+                         experiments.topologies present.figures present.laid_over present.notebook
+                         runs.backends runs.metrics scenario.sysctl scenario.toml site store
 include                :
 gym                    : _native algorithms base.libraries base.wording errors experiments.catalogue
 cli                    : algorithms.registry algorithms.releases algorithms.roles

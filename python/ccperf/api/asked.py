@@ -18,12 +18,15 @@ from ccperf.evidence.chosen import metrics_named
 from ccperf.experiments import catalogue
 from ccperf.experiments import grid as texts
 from ccperf.experiments.catalogue import own
+from ccperf.experiments.topologies import written
 from ccperf.runs import backends
 from ccperf.scenario.sysctl import one_spelling
+from ccperf.scenario.toml import Document
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue import Experiment
     from ccperf.runs.backends import Backend
+    from ccperf.scenario import Scenario
 
 T = TypeVar("T")
 #: One or several.
@@ -46,8 +49,24 @@ def experiment(what: str | Path) -> Experiment:
     if Path(what).suffix == ".toml":
         if not Path(what).is_file():
             raise UsageError("experiment", f"there is no file {what}")
+        if not own.is_one(Document.read(Path(what)).data):
+            hint = f'`ccperf.simulate("{what}")` runs a scenario'
+            raise UsageError("experiment", f"{what} declares no [parameters]; {hint}")
         return own.read(Path(what))
     return catalogue.get(str(what))
+
+
+def scenario(what: Scenario | str | Path | Mapping[str, Any]) -> Scenario:
+    """A scenario itself, or that of a file or of a file's data. Raises `UsageError`, and
+    `ScenarioError` for what makes no sense."""
+    if isinstance(what, Mapping):
+        return written.of(what, Path())
+    if isinstance(what, str | Path):
+        read = written.read(what)
+        return read if read.label else read.model_copy(update={"label": Path(what).stem})
+    if not hasattr(what, "lowered"):
+        raise UsageError("scenario", f"`{what}` is no ccperf.Scenario, file or table")
+    return what
 
 
 def tested(

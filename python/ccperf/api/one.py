@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ccperf import campaign
 from ccperf.api import asked
 from ccperf.base import outputs
-from ccperf.errors import UsageError
 from ccperf.present import notebook
 from ccperf.runs import backends
 
@@ -83,7 +82,7 @@ def run(
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: Scenario | str | Path | Mapping[str, Any],
     *,
     backend: str = backends.DEFAULT,
     packets: str | Path | None = None,
@@ -93,7 +92,8 @@ def simulate(
     """Run a scenario of your own.
 
     Args:
-        scenario: what to run, whose seed it has.
+        scenario: what to run, whose seed it has: a `Scenario`, a file, or what a file would have,
+            ``{"stop_time": "9s", "dumbbell": {...}}``.
         backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
         threads: that share the run of a network of several racks; the result is the same.
@@ -104,9 +104,7 @@ def simulate(
         ScenarioError: has the path of everything in the scenario that makes no sense.
         RunError: if the run fails.
     """
-    if not hasattr(scenario, "lowered"):
-        raise UsageError("scenario", f"`{scenario}` is no ccperf.Scenario")
-    return _simulate(campaign.Point(scenario), backend, packets, threads, progress)
+    return _simulate(campaign.Point(asked.scenario(scenario)), backend, packets, threads, progress)
 
 
 def _simulate(

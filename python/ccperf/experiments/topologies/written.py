@@ -20,7 +20,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from ccperf.algorithms.user_code import names
-from ccperf.errors import Problem, ScenarioError, UsageError, unknown
+from ccperf.errors import Problem, ScenarioError, UsageError, suggestion, unknown
 from ccperf.experiments.topologies.fabric import Fabric, FabricLink, SwitchPort
 from ccperf.experiments.topologies.fat_tree import fat_tree
 from ccperf.experiments.topologies.leaf_spine import SlowLinks, leaf_spine
@@ -58,7 +58,7 @@ def read(path: str | Path) -> Scenario:
 
 def from_document(document: Document) -> Scenario:
     """The scenario of a file that was read. Raises :class:`ScenarioError` as :func:`read`."""
-    if not _topologies(document.data):
+    if not _topologies(document.data) and not _misspelt(document.data):
         return Scenario.from_document(document)
     with document.placing_errors():
         return of(document.data, document.folder)
@@ -68,6 +68,8 @@ def of(data: Mapping[str, Any], folder: Path) -> Scenario:
     """The scenario of a file's data; paths in it begin at `folder`. Raises as :func:`read`."""
     topologies = _topologies(data)
     if not topologies:
+        if wrong := _misspelt(data):
+            raise ScenarioError(wrong)
         return Scenario.model_validate(dict(data), context={"folder": folder})
     if len(topologies) > 1:
         raise ScenarioError([(topologies[1], f"a file has one network, and {topologies[0]}")])
@@ -80,6 +82,19 @@ def of(data: Mapping[str, Any], folder: Path) -> Scenario:
 
 def _topologies(data: Mapping[str, Any]) -> list[str]:
     return [name for name in (*_WHOLE, *_FABRICS) if name in data]
+
+
+def _misspelt(data: Mapping[str, Any]) -> list[Problem]:
+    """What is nearly a topology's name, in a file without any network."""
+    if "links" in data:
+        return []
+    near = {key: suggestion(key, (*_WHOLE, *_FABRICS)) for key in data}
+    known = Scenario.model_fields
+    return [
+        Problem(key, f"is not a field here{meant}")
+        for key, meant in near.items()
+        if meant and key not in known
+    ]
 
 
 def _built(name: str, data: Mapping[str, Any], folder: Path) -> Scenario:
