@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import ccperf
 from ccperf.algorithms import registry
 from ccperf.cli.app import invoke
 from ccperf.cli.commands import COMMANDS
@@ -40,6 +41,8 @@ def follow(document: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, int]
             assert name is not None
             Path(name[1]).write_text(text)
         elif language == "python":
+            if name := re.match(r"# (\S+\.py)\n", text):
+                Path(name[1]).write_text(text)
             exec(compile(text, document, "exec"), names)
         elif language == "console":
             for line in text.splitlines():
@@ -86,6 +89,23 @@ def test_the_page_about_evidence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert follow("evidence.md", capsys)[1] == 7
+
+
+def test_the_page_for_courses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    follow("course.md", capsys)
+    page = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| [^|]+ \| `(ccperf\..+)` \|$", page, re.MULTILINE)
+    assert len(lines) == 7
+    for line in lines:
+        eval(line, {"ccperf": ccperf})
+    pyplot.close("all")
+    assert "aimd.py:Aimd against TcpNewReno" in capsys.readouterr().out
+    assert {path.name for path in Path().iterdir()} >= {"p.pcapng", "p.csv", "aimd.py"}
 
 
 def test_the_page_about_python(
