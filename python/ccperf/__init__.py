@@ -1,7 +1,15 @@
 """ccperf: evaluate congestion control on an engine that is packet-identical to ns-3.
 
-The names below are loaded on first use, so that ``import ccperf`` and the command line start
-without NumPy.
+* `run` makes one run: a figure in a notebook, its metrics, its recording.
+* `grid` makes many: tables for pandas, comparisons, figures.
+* `simulate` runs a network of your own, a `Scenario`.
+* `bench` runs the whole catalogue; `score` rates an algorithm in one number; `compare` says what
+  databases show.
+* `CongestionControl`, `QueueDisc`, `LoadBalancer`, `HostBalancer` and `Scheduler` are the base
+  classes of your own algorithms.
+
+docs/python.md shows them. They are loaded on first use, so that ``import ccperf`` and the
+command line start without NumPy.
 """
 
 from __future__ import annotations

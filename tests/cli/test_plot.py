@@ -360,7 +360,7 @@ def test_completion_times_of_several_seeds_are_one_curve(
         (["--cc", "vegas"], "no runs of `vegas`"),
         (["--at", "k"], "not parameter=value"),
         (["--cc", "cubicc"], "cubic"),
-        ([], "name at least one"),
+        ([], "choose some: --experiment"),
         (["abc", "--cc", "cubic"], "not both"),
     ],
 )

@@ -176,7 +176,8 @@ def command(
     files = databases(db, runs)
     ids = named(runs, choice, parameters, files)
     if not ids:
-        raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
+        choices = "or choose some: --experiment, --cc, --seed"
+        raise UsageError("runs", f"name at least one, which `ccperf runs` lists, {choices}")
     results = load_runs(ids, files)
     if overlay:
         names = names or laid_over.common(results)
