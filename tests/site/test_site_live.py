@@ -258,6 +258,12 @@ def test_what_cannot_be_is_told_at_its_field(browser: Browser, play: Path) -> No
     assert browser.evaluate(invalid) == ["rtt"]
     put(browser, rtt="40ms")
     browser.wait_for(f"{ALERT} === ''")
+    for count in ("2.5", "-3", "two"):
+        put(browser, flows=count)
+        browser.wait_for(f"{ALERT} === 'flows: `{count}` is not a whole number'")
+    assert browser.evaluate(invalid) == ["flows"]
+    put(browser, flows="2")
+    browser.wait_for(f"{ALERT} === ''")
     assert browser.evaluate(invalid) == []
 
 
@@ -374,6 +380,10 @@ def test_play_writes_a_page_and_leaves_a_site_as_it_is(
     monkeypatch.chdir(tmp_path)
     assert invoke(["play", "--no-open"]) == 0
     assert (tmp_path / "play" / "play.html").is_file()
+    # Who serves the folder has its front page seen first.
+    front = (tmp_path / "play" / "index.html").read_text(encoding="utf-8")
+    assert "There are no runs yet: " in front
+    assert '<a href="play.html">Play</a> simulates without any.' in front
     site.build([database], tmp_path / "site")
     before = sorted((tmp_path / "site").rglob("*"))
     assert invoke(["play", "--no-open", "-o", "site"]) == 0

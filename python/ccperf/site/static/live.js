@@ -227,6 +227,11 @@ globalThis.ccperf ??= {};
       }
       meter.hidden = cancel.hidden = false;
       try {
+        for (const path of COUNTS) {
+          if (!(path in settings) || Number.isInteger(settings[path]) && settings[path] >= 0) continue;
+          const message = `${path}: \`${field(path).value}\` is not a whole number`;
+          throw Object.assign(new Error(message), { problems: [{ path, message }] });
+        }
         const made = await (await engine).simulate(scenario, settings, (tables, scenario, now, stop) => {
           meter.value = now / stop;
           tell({ message: "" });
