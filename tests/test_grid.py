@@ -391,6 +391,7 @@ def test_one_run_has_one_of_everything(given: dict[str, object], message: str) -
         ({"jobs": -1}, "jobs: `-1` must be"),
         ({"backend": "ns2"}, "backend"),
         ({"cc": "cubik"}, "did you mean `TcpCubic`"),
+        ({"cc": "cubic, bbr"}, r'write a list, \["cubic", "bbr"\]'),
         ({"kk": 1}, "did you mean `k`"),
         ({"k": 0}, "from 1 to"),
     ],

@@ -56,6 +56,8 @@ def test_a_figure_can_be_shown_and_saved(result: ccperf.Result, name: str, tmp_p
     plot = result.plot(name)
     assert "<iframe" in plot._repr_html_()
     assert plot._repr_svg_().startswith("<svg")
+    with pytest.raises(UsageError, match="paths: name a file"):
+        plot.save()
     pytest.importorskip("matplotlib")
     plot.save(tmp_path / "figure.svg")
     assert (tmp_path / "figure.svg").stat().st_size > 1000

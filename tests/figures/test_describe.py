@@ -263,6 +263,9 @@ def test_an_unknown_figure_is_refused_with_the_nearest_one() -> None:
         UsageError, match=r"unknown figure `time_serie`.*did you mean `time_series`"
     ):
         Dumbbell(points=5).figure("time_serie")
+    for panel, figure in (("cwnd", "window"), ("throughput", "time_series")):
+        with pytest.raises(UsageError, match=f"`{panel}` is the panel .* of the figure `{figure}`"):
+            Dumbbell(points=5).figure(panel)
 
 
 def test_a_run_without_flows_has_no_figures() -> None:

@@ -87,14 +87,23 @@ def tested(
             message = f"{chosen.name} tests what {chosen.kind} names; see `ccperf show`"
             raise UsageError("cc", message)
         given = rest.pop(chosen.kind, None)
-    words = [] if given is None else algorithms(filled(chosen.kind, given, "the usual ones"))
+    words = (
+        []
+        if given is None
+        else algorithms(filled(chosen.kind, given, "the usual ones"), chosen.kind)
+    )
     return list(dict.fromkeys(map(chosen.resolve, words))), rest
 
 
-def algorithms(given: Some[Algorithm]) -> list[str]:
+def algorithms(given: Some[Algorithm], field: str = "cc") -> list[str]:
     """The names of algorithms; of one with several values of a parameter each."""
-    words = (word(each) for each in several(given))
-    return [name for text in words for name in expression.each(str(text))]
+    words = [str(word(each)) for each in several(given)]
+    for text in words:
+        # Of those with brackets a comma parts the parameters.
+        if "," in text and "(" not in text and not names.is_user_code(text):
+            shown = ", ".join(f'"{part.strip()}"' for part in text.split(","))
+            raise UsageError(field, f"`{text}` is several in one text; write a list, [{shown}]")
+    return [name for text in words for name in expression.each(text)]
 
 
 def word(given: Any) -> Any:

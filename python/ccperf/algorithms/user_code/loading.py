@@ -66,7 +66,8 @@ class Held:
         for module, loaded in list(sys.modules.items()):
             file = Path(getattr(loaded, "__file__", None) or os.devnull)
             parts = module.split(".")
-            for root in self._roots:
+            # ccperf's own are not the user's, even if the class is one of them.
+            for root in self._roots if parts[0] != "ccperf" else ():
                 whole = root.joinpath(*parts)
                 beside = (whole / "__init__.py", whole.with_name(f"{parts[-1]}.py"))
                 if file in beside and file not in _sources:

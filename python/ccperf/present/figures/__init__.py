@@ -85,6 +85,10 @@ def describe_all(
     names = names or drawable(scenario, recording)
     for name in names:
         if name not in FIGURES and name not in OF_RECORDINGS:
+            for whole in TIMELINES.values():
+                if name in (strip.quantity for strip in whole.strips):
+                    message = f"`{name}` is the panel `{name}` of the figure `{whole.name}`"
+                    raise UsageError("figure", message)
             raise UsageError("figure", unknown("figure", name, [*FIGURES, *OF_RECORDINGS]))
     described = {}
     for name in dict.fromkeys(name for name in names if name in OF_RECORDINGS):
@@ -144,6 +148,8 @@ def save(
     wide = inches(width, "width")
     high = None if height is None else inches(height, "height")
     targets = [Path(path) for path in paths]
+    if not targets:
+        raise UsageError("paths", "name a file: figure.pdf, figure.svg or figure.png")
     for target in targets:
         if target.suffix[1:] not in FORMATS:
             raise UsageError(
