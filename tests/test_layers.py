@@ -130,6 +130,7 @@ scenario.flow_trace    : _native base.wording errors
 runs.metrics           : _native algorithms.registry
 runs.diagnoses         : _native algorithms.registry runs.metrics
 runs.sources           : _native runs.metrics
+runs.summary           : runs.metrics
 present.varying        : _native runs.metrics
 present.figures        : _native algorithms.registry algorithms.user_code base.folders
                          base.expression base.libraries base.outputs base.wording errors
@@ -159,7 +160,7 @@ runs.backends          : _native algorithms algorithms.registry algorithms.relea
                          runs.parquet runs.recording
 runs.result            : algorithms.user_code base.libraries base.wording errors present.figures
                          present.notebook runs.backends runs.diagnoses runs.metrics runs.sources
-                         scenario.canonical
+                         runs.summary scenario.canonical
 present.laid_over      : algorithms.roles present.figures
 present.citation       : algorithms.registry algorithms.releases algorithms.roles base.expression
                          base.prose base.wording data experiments.catalogue present.varying
@@ -207,8 +208,8 @@ cli                    : algorithms.registry algorithms.releases algorithms.role
                          experiments.programs experiments.topologies experiments.what_if
                          present.citation present.exporters present.figures present.laid_over
                          present.reproduce runs.backends runs.diagnoses runs.metrics runs.sources
-                         scenario scenario.differences scenario.profiles scenario.sysctl
-                         scenario.toml site store verify
+                         runs.summary scenario scenario.differences scenario.profiles
+                         scenario.sysctl scenario.toml site store verify
 __main__               : cli
 """
 

@@ -6,6 +6,7 @@ import json
 import re
 import runpy
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +21,7 @@ from ccperf.evidence.compare import compare
 from ccperf.experiments import catalogue
 from ccperf.present import notebook
 from ccperf.runs import backends
+from ccperf.runs.diagnoses import Note
 from ccperf.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -44,11 +46,21 @@ def test_a_result_shows_a_figure_and_its_metrics_with_nothing_from_elsewhere(
 ) -> None:
     shown = result._repr_html_()
     assert shown.count("<iframe") == 1
-    assert "mean_srtt_l4" in shown
+    first, folded = shown.split("<details><summary>All metrics</summary>")
+    assert "sRTT [ms]" in first
+    assert "flow_1 TcpCubic" in first
+    assert "mean_srtt_l4" not in first.split("</noscript>")[-1]
+    assert "mean_srtt_l4" in folded
     assert "src=&quot;http" not in shown
     assert "https://" not in shown
     # A frame may run its script and nothing else.
     assert 'sandbox="allow-scripts"' in shown
+
+
+def test_what_holds_a_run_back_is_said_beside_it(result: ccperf.Result) -> None:
+    held_back = replace(result)
+    held_back.__dict__["notes"] = [Note("unfilled", "flow_1", "carries 3 of > 10 Mbps")]
+    assert "<p>flow_1: carries 3 of &gt; 10 Mbps</p>" in held_back._repr_html_()
 
 
 @pytest.mark.parametrize("name", ["time_series", "window", "queue", "distribution"])

@@ -75,6 +75,11 @@ styles and fonts.""",
     ("code", """axes = runs.plot(x="buffer", y="mean_est_qdelay_l4")"""),
     (
         "markdown",
+        """Some of them over time, each run in its colour.""",
+    ),
+    ("code", """runs.where(buffer=1, seed=1).overlay("window")"""),
+    (
+        "markdown",
         """Is a difference real? Seeds are compared in pairs; `each=True` has a row for each
 point.""",
     ),

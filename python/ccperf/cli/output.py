@@ -165,6 +165,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 def metric_tables(result: Result) -> str:
     """The metric tables of a run, one column a flow, link or class."""
     from ccperf.runs.metrics import METRICS
+    from ccperf.runs.summary import number
 
     parts = []
     for columns in result.metrics.by_scope.values():
@@ -183,37 +184,6 @@ def metric_tables(result: Result) -> str:
     return "\n\n".join(parts)
 
 
-#: What a summary says of each scope: metrics, and their heads. The rest is in the tables.
-_SUMMARY: Mapping[str, Mapping[str, str]] = {
-    "flow": {
-        "mean_throughput_l4": "throughput [Mbps]",
-        "mean_srtt_l4": "sRTT [ms]",
-        "p95_srtt_l4": "95 % [ms]",
-        "total_retransmissions_l4": "retransm.",
-        "total_rtos_l4": "RTOs",
-    },
-    "link": {
-        # That of published tables, `mean_qdisc_delay_l2`, is rounded down to whole ms.
-        "mean_sojourn_l2": "queueing delay [ms]",
-        "total_qdisc_drops_l2": "drops",
-        "total_qdisc_marks_l2": "marks",
-    },
-    # The headlines are of it.
-    "network": {},
-    "class": {
-        "total_transfers_l4": "flows",
-        "total_unfinished_l4": "unfinished",
-        "mean_fct_l4": "FCT [ms]",
-        "p99_fct_l4": "99 % [ms]",
-        "mean_rpc_time_l4": "RPC [ms]",
-    },
-}
-#: What is in another unit there than the metric: that times so much.
-_IN_MS = {"mean_sojourn_l2": 1e-3}
-#: More flows, links or classes than that fill a screen.
-_ON_A_SCREEN = 4
-
-
 def summary(result: Result) -> str:
     """A run on one screen: its experiment's headlines, then a row a flow, link or class."""
     from ccperf.runs.metrics import metric_named
@@ -224,39 +194,19 @@ def summary(result: Result) -> str:
         for metric in first
         if (text := _headline(metric, result.metrics))
     ]
-    algorithms = {
-        str(flow.name or f"flow_{i + 1}"): flow.cc.type
-        for i, flow in enumerate(result.scenario.flows)
-        if flow.cc
-    }
     parts = [result.title]
     if head:
         parts.append(table(["headline", "value", "unit", "metric"], head))
-    for scope, subjects in result.metrics.by_scope.items():
-        heads = _SUMMARY[scope]
-        names = [name for name in heads if any(name in of for of in subjects.values())]
-        if not names:
-            continue
-        # A last one takes no more room than to say that there is one more.
-        shown = len(subjects) if len(subjects) <= _ON_A_SCREEN + 1 else _ON_A_SCREEN
-        rows = [
-            [
-                " ".join(filter(None, (subject, algorithms.get(subject)))),
-                *(
-                    number(name, of[name] * _IN_MS.get(name, 1)) if name in of else ""
-                    for name in names
-                ),
-            ]
-            for subject, of in list(subjects.items())[:shown]
-        ]
-        parts.append(table([scope, *(heads[name] for name in names)], rows))
-        if more := len(subjects) - shown:
-            parts[-1] += f"\nand {more} more"
+    for each in result.summary:
+        more = f"\nand {each.more} more" if each.more else ""
+        parts.append(table(each.head, each.rows) + more)
     return "\n\n".join(parts)
 
 
 def _headline(metric: Metric, tables: MetricTables) -> str:
     """A headline's value; `never` where what it measures did not happen, else empty without one."""
+    from ccperf.runs.summary import number
+
     columns = tables.of(metric.scope)
     value = metric.of_run(columns)
     if value is None:
@@ -271,13 +221,6 @@ def note_findings(*results: Result) -> None:
     for first, others in grouped(each for result in results for each in result.notes):
         more = f" (and {others} more)" if others else ""
         note(f"note: {first.subject}{more}: {first.text} (docs/{first.anchor})")
-
-
-def number(metric: str, value: float) -> str:
-    """A metric's value for people: counts as such, the rest with four decimals."""
-    from ccperf.runs.metrics import metric_named
-
-    return f"{value:.0f}" if metric_named(metric).kind == "count" else f"{value:.4f}"
 
 
 def parameters_text(parameters: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ccperf.runs.diagnoses import Note
     from ccperf.runs.metrics import MetricTables
     from ccperf.runs.recording import Recording
+    from ccperf.runs.summary import Part
     from ccperf.scenario import Scenario
     from ccperf.scenario.canonical import Runnable
 
@@ -156,6 +157,15 @@ class Result:
         return diagnose(self.scenario.parsed, self.recording, self.link_metrics)
 
     @property
+    def summary(self) -> list[Part]:
+        """Return what people look at first, by :mod:`ccperf.runs.summary`."""
+        from ccperf.runs.summary import parts
+
+        names = (str(flow.name or f"flow_{i}") for i, flow in enumerate(self.scenario.flows, 1))
+        flows = zip(names, self.scenario.flows, strict=True)
+        return parts(self.metrics, {name: flow.cc.type for name, flow in flows if flow.cc})
+
+    @property
     def called(self) -> str:
         """The experiment, or the scenario's label."""
         return called(self.experiment, self.scenario.label)
@@ -273,10 +283,12 @@ class Result:
         return frame({n: [row[i] for row in values] for i, n in enumerate(names)}, library)
 
     def _repr_html_(self) -> str:
-        """Show a figure and the metric tables, one column a flow or link, with definitions."""
+        """Show a figure, what people look at first, and folded up all metrics with definitions."""
         from html import escape
 
         from ccperf.errors import UsageError
+        from ccperf.present import notebook
+        from ccperf.runs.diagnoses import grouped
 
         made = self.provenance
         caption = (
@@ -288,9 +300,16 @@ class Result:
             drawn = self.plot()._repr_html_()
         except UsageError:  # nothing to draw
             drawn = ""
+        first = "".join(
+            notebook.table(each.head, each.rows) + f"<p>and {each.more} more</p>" * bool(each.more)
+            for each in self.summary
+        )
+        notes = [f"{note.subject}: {note.text}" for note, _ in grouped(self.notes)]
+        said = "".join(f"<p>{escape(text)}</p>" for text in notes)
         return (
             f"<h4>{escape(self.title)}</h4><p><small>{escape(caption)}</small></p>"
-            f"{drawn}" + "".join(map(_metric_table, filter(None, tables)))
+            f"{drawn}{first}{said}<details><summary>All metrics</summary>"
+            f"{''.join(map(_metric_table, filter(None, tables)))}</details>"
         )
 
 
