@@ -175,8 +175,8 @@ present.exporters      : algorithms.roles base.outputs errors runs.backends runs
 store                  : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.outputs base.wording errors runs.consistency runs.metrics
                          runs.parquet runs.recording runs.result scenario scenario.canonical
-experiments.what_if    : _native algorithms.user_code base.expression errors experiments.grid
-                         experiments.topologies scenario
+experiments.what_if    : _native algorithms.user_code base.expression base.wording errors
+                         experiments.grid experiments.topologies scenario
 campaign               : _native algorithms.user_code base.folders base.consoles base.process
                          base.interruption base.wording errors present.notebook runs.backends
                          runs.metrics runs.result runs.sources scenario scenario.canonical

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
 
@@ -10,7 +11,7 @@ from ccperf import _native
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.experiments import catalogue, what_if
 from ccperf.experiments.topologies.shorthand import dumbbell
-from ccperf.scenario import Scenario
+from ccperf.scenario import Scenario, ScenarioWarning
 
 
 def unlabelled(scenario: Scenario) -> dict[str, object]:
@@ -90,6 +91,15 @@ def test_every_setting_that_cannot_be_is_told() -> None:
         what_if.what_if(aqm("1"), {"rtt": "1ms", "qdisc": "codle", "rate": "fast"})
     paths = [problem.path for problem in caught.value.problems]
     assert paths == ["--what-if rate", "--what-if rtt", "--what-if qdisc"]
+
+
+def test_an_algorithm_that_gets_no_flow_is_warned_of() -> None:
+    message = "cc: 1 flow leaves none for bbr; flows=2 has one for each"
+    with pytest.warns(ScenarioWarning, match=message):
+        what_if.what_if(aqm("1"), {"cc": ["cubic", "bbr"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        what_if.what_if(aqm("1"), {"cc": ["cubic", "bbr"], "flows": 2})
 
 
 def test_a_label_says_what_was_changed() -> None:

@@ -234,6 +234,15 @@ def test_a_slider_writes_its_field_and_simulates(browser: Browser, play: Path) -
 
 
 @browser_test
+def test_who_takes_turns_with_one_flow_gets_a_second_one(browser: Browser, play: Path) -> None:
+    opened(browser, play)
+    wait_for_run(browser)
+    put(browser, against="TcpBbr")
+    browser.wait_for("ccperf.page.runs.get('live').means.throughput.length === 2")
+    assert browser.evaluate(COMMAND).endswith("--what-if cc=TcpCubic+TcpBbr,flows=2")
+
+
+@browser_test
 def test_what_no_setting_can_say_is_not_offered(browser: Browser, play: Path) -> None:
     """It would be shown, and something else simulated."""
     opened(browser, play, "#what-if=flows%3D2")

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
 from ccperf.algorithms.user_code import names
 from ccperf.base import expression
+from ccperf.base.wording import counted
 from ccperf.errors import Problem, ScenarioError, UsageError, unknown
 from ccperf.experiments.grid import split
 from ccperf.experiments.topologies import Bottleneck, DumbbellFlow, dumbbell
-from ccperf.scenario import Scenario
+from ccperf.scenario import Scenario, ScenarioWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +103,11 @@ def what_if(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
             for each in error.problems
         )
         raise ScenarioError(named) from None
+    senders = sum(1 for flow in changed["flows"] if flow.get("cc"))
+    if left := settings.get("cc", [])[senders:]:
+        there = f"{counted(senders, 'flow')} {'leaves' if senders == 1 else 'leave'} none"
+        message = f"cc: {there} for {', '.join(left)}; flows={len(settings['cc'])} has one for each"
+        warnings.warn(message, ScenarioWarning, stacklevel=2)
     said = text(_labelled(settings))
     label = ", ".join(filter(None, [scenario.label, f"what if {said}"]))
     return Scenario.model_validate({**changed, "label": label})

@@ -268,7 +268,11 @@ globalThis.ccperf ??= {};
     };
 
     for (const name of NAMES) field(name).addEventListener("input", () => { if (UNITS[name]) follow(name); simulate(); });
-    field("against").addEventListener("input", simulate);
+    field("against").addEventListener("input", () => {
+      // One flow leaves no turn for the other algorithm.
+      if (field("against").value && field("flows").value === "1") { field("flows").value = "2"; follow("flows"); }
+      simulate();
+    });
     for (const name of Object.keys(UNITS)) {
       field(`${name}-slider`).addEventListener("input", (event) => {
         field(name).value = written(name, 10 ** Number(event.target.value));
