@@ -36,10 +36,14 @@ def run(
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Result:
-    """Run one point of an experiment of the catalogue.
+    """Run one point of an experiment of the catalogue, or a dumbbell of your own.
+
+    >>> ccperf.run("aqm", cc="cubic", k=2, qdisc="codel")  # doctest: +SKIP
+    >>> ccperf.run("dumbbell", cc="bbr", rate="9Mbps", rtt="40ms", flows=2)  # doctest: +SKIP
 
     Args:
-        experiment: its name, e.g. ``"aqm"``; ``ccperf list`` has them all. Or a file with an
+        experiment: its name, e.g. ``"aqm"``; ``ccperf list`` has them all. Or ``"dumbbell"``, with
+            ``rate``, ``rtt``, ``buffer``, ``flows`` and ``qdisc`` of yours; or a file with an
             experiment of your own, ``"mine.toml"``.
         cc: the algorithm under test, under ns-3's or Linux's name, or one of your own:
             ``"./libmycca.so"``, ``"my_module:MyCca"``, or the class itself. Experiments on queue
