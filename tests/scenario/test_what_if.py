@@ -91,6 +91,8 @@ def test_every_setting_that_cannot_be_is_told() -> None:
         what_if.what_if(aqm("1"), {"rtt": "1ms", "qdisc": "codle", "rate": "fast"})
     paths = [problem.path for problem in caught.value.problems]
     assert paths == ["--what-if rate", "--what-if rtt", "--what-if qdisc"]
+    with pytest.raises(ScenarioError, match=r"^--what-if stop_time: 0s leaves nothing .* above 0$"):
+        what_if.what_if(aqm("1"), {"stop_time": "0s"})
 
 
 def test_an_algorithm_that_gets_no_flow_is_warned_of() -> None:

@@ -271,7 +271,10 @@ def test_what_cannot_be_is_told_at_its_field(browser: Browser, play: Path) -> No
         put(browser, flows=count)
         browser.wait_for(f"{ALERT} === 'flows: `{count}` is not a whole number'")
     assert browser.evaluate(invalid) == ["flows"]
-    put(browser, flows="2")
+    put(browser, flows="2", stop_time="0s")
+    told = "stop_time: 0s leaves nothing to simulate; write a time above 0"
+    browser.wait_for(f"{ALERT} === '{told}'")
+    put(browser, stop_time="5s")
     browser.wait_for(f"{ALERT} === ''")
     assert browser.evaluate(invalid) == []
 

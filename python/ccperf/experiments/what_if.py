@@ -98,11 +98,10 @@ def what_if(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     try:
         changed = json.loads(_native.what_if(scenario.model_dump_json(), given))
     except ScenarioError as error:
-        named = (
-            Problem(f"--what-if {each.path}" if each.path in SETTINGS else each.path, each.message)
-            for each in error.problems
-        )
-        raise ScenarioError(named) from None
+        # Fields that a reader has not written are wrong because a setting is.
+        wrong = [each for each in error.problems if each.path in SETTINGS]
+        named = [Problem(f"--what-if {each.path}", each.message) for each in wrong]
+        raise ScenarioError(named or error.problems) from None
     senders = sum(1 for flow in changed["flows"] if flow.get("cc"))
     if left := settings.get("cc", [])[senders:]:
         there = f"{counted(senders, 'flow')} {'leaves' if senders == 1 else 'leave'} none"

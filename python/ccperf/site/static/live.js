@@ -180,8 +180,10 @@ globalThis.ccperf ??= {};
 
     const tell = ({ problems: found, message }) => {
       for (const name of NAMES) field(name).removeAttribute("aria-invalid");
-      for (const { path } of found ?? []) if (NAMES.includes(path)) field(path).setAttribute("aria-invalid", "true");
-      problems.textContent = message;
+      // Fields that a reader does not see are wrong because a setting is.
+      const seen = (found ?? []).filter(({ path }) => NAMES.includes(path));
+      for (const { path } of seen) field(path).setAttribute("aria-invalid", "true");
+      problems.textContent = seen.map((each) => `${each.path}: ${each.message}`).join("\n") || message;
       problems.hidden = !message;
     };
 
@@ -229,7 +231,7 @@ globalThis.ccperf ??= {};
       try {
         for (const path of COUNTS) {
           if (!(path in settings) || Number.isInteger(settings[path]) && settings[path] >= 0) continue;
-          const message = `${path}: \`${field(path).value}\` is not a whole number`;
+          const message = `\`${field(path).value}\` is not a whole number`;
           throw Object.assign(new Error(message), { problems: [{ path, message }] });
         }
         const made = await (await engine).simulate(scenario, settings, (tables, scenario, now, stop) => {
