@@ -32,6 +32,10 @@ pytestmark = pytest.mark.usefixtures("own_folder")
         ("cc", "ns3::TcpCubic:BETA=0.5", "TcpCubic(Beta=0.5)"),
         ("cc", "cubic:beta=0.5:hystart=false", "TcpCubic(Beta=0.5,HyStart=false)"),
         ("cc", "cubic()", "TcpCubic"),
+        # As ns-3 prints an object, and as it names a default.
+        ("cc", "ns3::TcpCubic[Beta=0.50|HyStart=false]", "TcpCubic(Beta=0.5,HyStart=false)"),
+        ("cc", "ns3::TcpCubic::Beta=0.5", "TcpCubic(Beta=0.5)"),
+        ("cc", "TcpCubic(ns3::TcpCubic::Beta=0.5)", "TcpCubic(Beta=0.5)"),
         ("qdisc", "codel( target = 1000us )", "CoDelQueueDisc(Target=1ms)"),
         ("qdisc", "codel:limit=50p:ecn=true", "CoDelQueueDisc(MaxSize=50p,UseEcn=true)"),
         # tc's `adaptive` leaves min and max as they are, which ns-3's ARED does not.
@@ -53,6 +57,8 @@ def test_all_spellings_become_one(kind: registry.Kind, text: str, canonical: str
         ("cubic(Beta=0.5,Beta=0.6)", "given twice"),
         ("newreno(Beta=0.5)", "has no attribute `Beta`"),
         ("cubik(Beta=0.5)", "did you mean `TcpCubic`?"),
+        ("cubic(ns3::TcpBic::Beta=0.5)", "has no attribute `ns3::TcpBic::Beta`"),
+        ("TcpReno", "did you mean `TcpLinuxReno`?"),
     ],
 )
 def test_a_wrong_parameter_is_said_with_what_is_meant(
@@ -65,7 +71,7 @@ def test_a_wrong_parameter_is_said_with_what_is_meant(
 
 
 @pytest.mark.parametrize(
-    "text", ["codel limit 30 ecn", "codel(target=5ms", "CoDelQueueDisc[Target=5ms]", "codel:"]
+    "text", ["codel limit 30 ecn", "codel(target=5ms", "CoDelQueueDisc[Target=5ms", "codel:"]
 )
 def test_parameters_as_tc_or_ns3_has_them_are_told_how_to_be_written(text: str) -> None:
     Path("file.toml").write_text(
@@ -88,6 +94,10 @@ def test_several_values_are_several_algorithms_in_both_spellings() -> None:
     assert expression.each("cubic(Beta=0.5|0.7)") == expected
     assert len(expression.each("x(A=1|2,B=1|2|3)")) == 6
     assert expression.each("[97ms,76ms]") == ["[97ms,76ms]"]
+    # In ns-3's brackets they are parameters.
+    one = "ns3::TcpCubic[Beta=0.5|HyStart=false]"
+    assert expression.split(f"{one},bbr") == [one, "bbr"]
+    assert expression.each(one) == [one]
 
 
 def planned(capsys: Captured, *words: str) -> list[dict[str, Any]]:

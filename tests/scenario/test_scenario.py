@@ -102,7 +102,12 @@ def test_every_spelling_of_the_same_scenario_is_the_same() -> None:
             ),
         ),
         flows=(
-            Flow(source="a", destination="b", cc=Algorithm(type="TcpNewReno"), tcp={"Sack": "t"}),
+            Flow(
+                source="a",
+                destination="b",
+                cc=Algorithm(type="TcpNewReno"),
+                tcp={"Sack": "t", "Timestamp": "t"},
+            ),
         ),
     )
     forward = {
@@ -122,7 +127,7 @@ def test_every_spelling_of_the_same_scenario_is_the_same() -> None:
                     "destination": "b",
                     "cc": "NewReno",
                     "recovery": "prr",
-                    "tcp": {"tcp_sack": True},
+                    "tcp": {"tcp_sack": True, "ns3::TcpSocketBase::Timestamp": "TRUE"},
                     "application": "Greedy",
                 }
             ],
@@ -194,6 +199,12 @@ def test_shape_of_the_scenario(field: str, value: object, expected: str) -> None
             "links[0].forward.los: is not a field here (did you mean `loss`?)",
         ),
         (
+            {"forward": {"ErrorRate": 0.1}},
+            "links[0].forward.ErrorRate: is not a field here (did you mean `loss`?)",
+        ),
+        # It has another direction's, not its own.
+        ({"ErrorRate": 0.1}, "links[0].ErrorRate: is not a field here"),
+        (
             {"forward": {"loss": "lots"}},
             "links[0].forward.loss: input should be a valid number, not 'lots'",
         ),
@@ -235,6 +246,20 @@ def test_shape_of_a_link(fields: dict[str, Any], expected: str) -> None:
         ({"application": "Gredy"}, "flows[0].application.type: unknown application `Gredy`"),
         ({"source_port": 0}, "flows[0].source_port: input should be greater than or equal to 1"),
         ({"tcp": {"Mss": 9}}, "flows[0].tcp.Mss: TcpSocket has no attribute `Mss`"),
+        (
+            {"tcp": {"ns3::TcpL4Protocol::RecoveryType": "ns3::TcpPrrRecovery"}},
+            "flows[0].tcp.ns3::TcpL4Protocol::RecoveryType: `ns3::TcpL4Protocol::RecoveryType` is "
+            "no attribute of a socket; `recovery` of a flow takes it",
+        ),
+        ({"SocketType": "x"}, "flows[0].SocketType: is not a field here (did you mean `cc`?)"),
+        (
+            {"application": {"type": "ns3::BulkSendApplication"}},
+            "flows[0].application.type: `ns3::BulkSendApplication` is ns-3's; write",
+        ),
+        (
+            {"transport": "ns3::UdpSocketFactory"},
+            'flows[0].transport: `ns3::UdpSocketFactory` is ns-3\'s; write "UDP"',
+        ),
         ({"stop": "0s"}, "flows[0].stop: 0s is not after start (0s)"),
         ({"destination": "c"}, "flows[0].destination: there is no node `c`"),
     ],

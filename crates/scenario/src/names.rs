@@ -100,10 +100,7 @@ impl Registry {
     /// # Errors
     /// A message with the nearest name, or with all of them.
     pub fn find(self, word: &str) -> Result<&'static Spec, String> {
-        let plain = match word.get(..5) {
-            Some(prefix) if prefix.eq_ignore_ascii_case("ns3::") => &word[5..],
-            _ => word,
-        };
+        let plain = without_namespace(word);
         let known_as = |spec: &Spec| std::iter::once(spec.ns3).chain(spec.linux.iter().copied());
         let specs = self.specs();
         let called = |plain: &str| {
@@ -140,7 +137,11 @@ impl Registry {
             return Err(format!("`{word}` is a {is}, no {wanted}; {place}"));
         }
         let names = specs.iter().flat_map(|spec| known_as(spec).map(|name| (name, spec.ns3)));
-        let hint = match nearest(plain, names) {
+        // Classes that ns-3 had once, as TcpReno, are called as Linux's algorithms are.
+        let short =
+            plain.get(..3).filter(|tcp| tcp.eq_ignore_ascii_case("Tcp")).map(|_| &plain[3..]);
+        let meant = short.and_then(called).map(|spec| spec.ns3);
+        let hint = match meant.or_else(|| nearest(plain, names)) {
             Some(ns3) => format!("did you mean `{ns3}`?"),
             None => format!("there are {}", list(specs.iter().map(|spec| spec.ns3))),
         };
@@ -165,7 +166,38 @@ pub fn discipline_of_linux(name: &str) -> Result<&'static str, String> {
     })
 }
 
-/// The parameter called `word` by ns-3 or by Linux, in any case.
+/// A name without ns-3's namespace, in any case.
+fn without_namespace(word: &str) -> &str {
+    const NAMESPACE: &str = "ns3::";
+    match word.get(..NAMESPACE.len()) {
+        Some(prefix) if prefix.eq_ignore_ascii_case(NAMESPACE) => &word[NAMESPACE.len()..],
+        _ => word,
+    }
+}
+
+/// The classes of ns-3 that the attributes of a socket belong to.
+const SOCKETS: &[&str] = &["TcpSocket", "TcpSocketBase", "TcpSocketState"];
+/// What ns-3's `TcpL4Protocol` and `TcpSocketBase` say of a socket, and a flow says for itself.
+const OF_FLOWS: &[(&str, &str)] = &[
+    ("SocketType", "cc"),
+    ("CongestionOps", "cc"),
+    ("RecoveryType", "recovery"),
+    ("RecoveryOps", "recovery"),
+];
+
+/// An attribute's name without the class that has it: `ns3::TcpSocket::SegmentSize`.
+fn without_class<'a>(spec: &Spec, word: &'a str) -> &'a str {
+    let is_its = |class: &str| {
+        class.eq_ignore_ascii_case(spec.ns3)
+            || (spec.ns3 == SOCKETS[0] && SOCKETS.iter().any(|it| it.eq_ignore_ascii_case(class)))
+    };
+    match without_namespace(word).rsplit_once("::") {
+        Some((class, name)) if is_its(class) => name,
+        _ => word,
+    }
+}
+
+/// The parameter called `word` by ns-3, with or without its class, or by Linux, in any case.
 ///
 /// # Errors
 /// A message with the nearest name, or with all of them.
@@ -173,9 +205,15 @@ pub fn find_param(spec: &Spec, word: &str) -> Result<&'static Param, String> {
     let known_as = |p: &Param| [p.ns3, p.linux].into_iter().filter(|name| !name.is_empty());
     // The tables are constants, so each parameter outlives the borrow of its spec.
     let params: &'static [Param] = spec.params;
-    let is = |p: &&Param| known_as(p).any(|name| name.eq_ignore_ascii_case(word));
+    let plain = without_class(spec, word);
+    let is = |p: &&Param| known_as(p).any(|name| name.eq_ignore_ascii_case(plain));
     if let Some(param) = params.iter().find(is) {
         return Ok(param);
+    }
+    let bare = word.rsplit("::").next().unwrap_or(word);
+    let of_flow = OF_FLOWS.iter().find(|(name, _)| name.eq_ignore_ascii_case(bare));
+    if let Some((_, field)) = of_flow.filter(|_| spec.ns3 == SOCKETS[0]) {
+        return Err(format!("`{word}` is no attribute of a socket; `{field}` of a flow takes it"));
     }
     let hint = if params.is_empty() {
         "it has none".to_owned()

@@ -3,7 +3,8 @@
 Brackets are for people, figures and files. A shell wants quotes around them; it takes
 ``cubic:Beta=0.5:HyStart=false`` as it is. Several values of a parameter, ``cubic:Beta=0.5/0.7`` or
 ``cubic(Beta=0.5|0.7)``, are several algorithms. What is stored and shown has brackets and one
-value each.
+value each. What ns-3 prints and reads, ``ns3::TcpCubic[Beta=0.5|HyStart=false]`` and
+``ns3::TcpCubic::Beta=0.5``, is read as well.
 
 Queue disciplines of Linux's are written as for ``tc``, too: ``linux:fq_codel limit 1000 ecn``. What
 begins with a letter is a parameter there, what follows is its value, and one without is ``true``. A
@@ -18,7 +19,8 @@ from collections.abc import Mapping
 from itertools import product
 
 _BRACKETS = re.compile(r"(?P<name>[^()]*[^()\s])\s*\((?P<inside>.*)\)", re.DOTALL)
-_COLONS = re.compile(r"(?P<name>.+?)(?P<pairs>(?::[A-Za-z_]\w*=[^:]*)+)")
+_COLONS = re.compile(r"(?P<name>.+?)(?P<pairs>(?:::?[A-Za-z_]\w*=[^:]*)+)")
+_NS3 = re.compile(r"\s*(?P<name>(?:ns3::)?\w+)\[(?P<inside>[^][]*)\]\s*")
 _WORDS = re.compile(r"(?P<name>linux:\w+)\s+(?P<words>[A-Za-z].*\S)\s*", re.DOTALL)
 _TC = re.compile(
     r"\s*(?:sudo\s+)?tc\s+qdisc\s+(?:add|change|replace)\s+"
@@ -26,7 +28,7 @@ _TC = re.compile(
     re.DOTALL,
 )
 _DECIMAL = re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d{1,3})?", re.ASCII)
-_PAIR = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*(.*\S)\s*", re.DOTALL)
+_PAIR = re.compile(r"\s*((?:\w+::)*[A-Za-z_][\w-]*)\s*=\s*(.*\S)\s*", re.DOTALL)
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
@@ -36,13 +38,13 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
     """
     if text.isidentifier():  # as most are
         return text, {}
-    text = _of_tc(text)
+    text = _plain(text)
     if found := _WORDS.fullmatch(text):
         pairs = [f"{name}={value}" for name, value in _pairs(found["words"].split())]
     elif found := _BRACKETS.fullmatch(text):
         pairs = split(found["inside"]) if found["inside"].strip() else []
     elif found := _COLONS.fullmatch(text):
-        pairs = found["pairs"][1:].split(":")
+        pairs = list(filter(None, found["pairs"].split(":")))
     else:
         return text, {}
     attributes: dict[str, str] = {}
@@ -56,10 +58,13 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
     return found["name"], attributes
 
 
-def _of_tc(text: str) -> str:
-    """The discipline of a command of tc's, which names a device, too; any other text as it is."""
-    found = _TC.fullmatch(text)
-    return f"linux:{found['words']}" if found else text
+def _plain(text: str) -> str:
+    """The discipline of a command of tc's, which names a device, too, and what ns-3 writes with
+    brackets of its own, with ours; any other text as it is."""
+    if found := _TC.fullmatch(text):
+        return f"linux:{found['words']}"
+    found = _NS3.fullmatch(text)
+    return f"{found['name']}({found['inside'].replace('|', ',')})" if found else text
 
 
 def _pairs(words: list[str]) -> list[tuple[str, str]]:
@@ -80,7 +85,7 @@ def is_pair(text: str) -> bool:
 
 def bare(text: str) -> str:
     """The name alone, however the parameters are written."""
-    text = _of_tc(text)
+    text = _plain(text)
     found = _WORDS.fullmatch(text) or _BRACKETS.fullmatch(text) or _COLONS.fullmatch(text)
     return found["name"] if found else text
 

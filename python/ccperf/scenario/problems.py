@@ -27,6 +27,25 @@ _UNIONS: dict[str, dict[str, type[Model]]] = {
     }.items()
 }
 
+#: What a field is here that ns-3 calls so, where the nearest word is not it; what a class is.
+_NS3_FIELDS = {
+    "datarate": "rate",
+    "errorrate": "loss",
+    "maxbytes": "bytes",
+    "packetsize": "write",
+    "protocol": "transport",
+    "rngrun": "seed",
+    "sendsize": "write",
+    "sockettype": "cc",
+}
+_NS3_CLASSES = {
+    "BulkSendApplication": 'write "Greedy", with bytes for MaxBytes and write for SendSize',
+    "OnOffApplication": 'write "OnOff", with rate for DataRate and write for PacketSize',
+    "UdpClient": 'write "CBR" in a flow with transport = "UDP"',
+    "TcpSocketFactory": 'write "TCP"',
+    "UdpSocketFactory": 'write "UDP"',
+}
+
 #: What pydantic calls a value that is of another kind than its field, and what to write instead.
 _OF_CLASSES = {"model_type", "model_attributes_type"}
 _SHAPES = {
@@ -64,14 +83,18 @@ def problem(details: ErrorDetails, root: type[Model]) -> Problem:
     elif kind == "extra_forbidden":
         model = _model_at(location[:-1], root)
         known = model.model_fields if model else ()
-        message = f"is not a field here{suggestion(str(location[-1]), known)}"
+        word = str(location[-1])
+        ours = _NS3_FIELDS.get(word.lower(), word)
+        meant = f" (did you mean `{ours}`?)" if ours in known else suggestion(ours, known)
+        message = f"is not a field here{meant}"
     elif kind == "union_tag_invalid":
         field = str(location[-1])
         location = (*location, "type")
-        message = unknown(field, str(details["ctx"]["tag"]), _UNIONS[field])
+        tag = str(details["ctx"]["tag"])
+        message = _of_ns3(tag) or unknown(field, tag, _UNIONS[field])
     elif kind == "literal_error":
         words = details["ctx"]["expected"].replace("'", "`")
-        message = f"`{given}` is not {words}"
+        message = _of_ns3(str(given)) or f"`{given}` is not {words}"
     elif kind == "too_long" and isinstance(given, list | tuple):
         message = f"has {len(given)} entries; write at most {details['ctx']['max_length']}"
     elif kind in _SHAPES:
@@ -79,6 +102,12 @@ def problem(details: ErrorDetails, root: type[Model]) -> Problem:
     elif kind != "value_error":
         message = f"{message[:1].lower()}{message[1:]}, not {shown(given)}"
     return Problem(_path(location), message)
+
+
+def _of_ns3(name: str) -> str:
+    """What to write for a class of ns-3; empty for any other name."""
+    instead = _NS3_CLASSES.get(name.removeprefix("ns3::"))
+    return f"`{name}` is ns-3's; {instead}" if instead else ""
 
 
 def _shape(details: ErrorDetails, root: type[Model]) -> str:
