@@ -173,7 +173,7 @@ _DEVICES = (
 
 _BELOW = (
     "`tests/scenario/test_graphs.py` compares random networks, too; `tests/exec/test_examples.py` "
-    "130 command lines of ns-3's own example programs with what `tools/ns3_examples.py` "
+    "131 command lines of ns-3's own example programs with what `tools/ns3_examples.py` "
     "recorded from the real programs, not from ccperf's driver. Below the level of whole runs, "
     "`tests/differential` replays random calls on each congestion control and each queue "
     "discipline and on ns-3's class, and compares bit by bit. The engine queues far fewer events "

@@ -12,6 +12,7 @@ import re
 import shlex
 import struct
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -254,7 +255,7 @@ class Defaults:
     """``--ns3::Class::Attribute=value``: new defaults, which a program's own settings override."""
 
     def __init__(self, attributes: Sequence[tuple[str, str, str]] = ()) -> None:
-        self._given = {(c, a): value for c, a, value in attributes}
+        self._given = {(c, a): _as_read(value) for c, a, value in attributes}
         self._used: set[tuple[str, str]] = set()
         #: The algorithms of the run.
         self._present: set[str] = set()
@@ -464,12 +465,29 @@ def _parse(option: str, kind: str, text: str) -> Value:
             return ns_of(float(text) / 1e6) if is_number else _native.parse_time(text)
         if kind == "time":
             return ns_of(float(text)) if is_number else _native.parse_time(text)
-        bps = int(float(text)) if is_number else _native.parse_rate(text)
+        bps = int(float(text)) if is_number else _bps(text)
     except ValueError as error:
         raise UsageError(option, str(error)) from None
     if bps < 0 or (bps == 0 and kind == "rate"):
         raise UsageError(option, f"`{text}` is no rate; it must be above 0")
     return bps
+
+
+def _bps(text: str) -> int:
+    """A rate as ns-3 reads it: through a double, of which it keeps whole bits. Its ``8.03Mbps`` is
+    8,029,999 bit/s; a scenario's is what it says.
+    """
+    decimal = re.fullmatch(r"(\d+\.\d*|\.\d+)\s*([A-Za-z/]+)", text, re.ASCII)
+    if decimal is None:
+        return _native.parse_rate(text)
+    return int(float(decimal[1]) * _native.parse_rate(f"1{decimal[2]}"))
+
+
+def _as_read(value: str) -> str:
+    """An attribute's value, if it is a rate as ns-3 reads it."""
+    with suppress(ValueError):
+        return rate(_bps(value))
+    return value
 
 
 def _integer(option: str, text: str | None, most: int) -> int:
