@@ -16,19 +16,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.errors import RunError, ScenarioError
 from ccperf.runs import backends
 from ccperf.runs.backends.ns3 import Ns3
 from ccperf.scenario import Scenario
 from ccperf.verify.case import case
+from program_lines import canonical, run_of
 
 NATIVE, NS3 = backends.get("native"), backends.get("ns3")
 
 
-def trace(scenario: Scenario, folder: Path) -> list[dict[str, str]]:
+def trace(scenario: Scenario, folder: Path, suffix: str = ".csv") -> list[dict[str, str]]:
     """The engine's packet trace."""
-    path = folder / "packets.csv"
+    path = folder / f"packets{suffix}"
     NATIVE.simulate(scenario, packets=path)
     head, *rows = path.read_text().splitlines()
     return [dict(zip(head.split(","), row.split(","), strict=True)) for row in rows]
@@ -71,6 +73,13 @@ def no_limited_transmit() -> Scenario:
 
 def no_duplicates_needed() -> Scenario:
     return case("threshold", loss=0.03, tcp={"ReTxThreshold": 0}).scenario
+
+
+def no_connection() -> Scenario:
+    """A SYN and its one repetition are lost; a greedy source only ends."""
+    tcp = {"ConnCount": 1, "ConnTimeout": "10ms"}
+    steady = {"type": "CBR", "rate": "4Mbps"}
+    return case("connection", drop=[0, 1], applications=steady, tcp=tcp, stop="1s").scenario
 
 
 def two_ways(label: str, seed: int, ways: list[dict[str, Any]], **flow: Any) -> Scenario:
@@ -184,7 +193,7 @@ def test_an_acknowledgement_that_comes_after_a_later_one(tmp_path: Path) -> None
 
 
 def test_pacing_rate_that_wraps_to_0(tmp_path: Path) -> None:
-    """The rate before it stays: here, at the beginning, there is none, and nothing waits."""
+    """It is 0 then, and nothing waits."""
     rows = trace(wrapped_pacing(), tmp_path)
     first = [
         int(row["time_ns"])
@@ -203,6 +212,39 @@ def test_pings_that_found_no_way_are_lost_and_those_after_them_are_not() -> None
     assert answered[:-1].max() < 4_100_000
 
 
+def test_a_ping_keeps_its_source_address_when_its_way_fails(tmp_path: Path) -> None:
+    """So that answers come to that address, over the link that is left."""
+    ends = ("a", "b")
+    links = [{"name": n, "ends": ends, "rate": "1Mbps", "delay": "1ms"} for n in ("one", "other")]
+    scenario = Scenario.model_validate(
+        {
+            "stop_time": "1s",
+            "nodes": ends,
+            "links": links,
+            "flows": [{"source": "a", "destination": "b", "cc": "newreno", "start": "900ms"}],
+            "failures": [{"link": "one", "down": "550ms"}],
+            "pings": [{"source": "a", "destination": "b", "interval": "100ms"}],
+        }
+    )
+    requests = [
+        row
+        for row in trace(scenario, tmp_path, ".headers.csv")
+        if (row["flow"], row["event"]) == ("ping_1", "tx") and row["link"].endswith("forward")
+    ]
+    assert {row["link"] for row in requests} == {"one_forward", "other_forward"}
+    assert len({row["source"] for row in requests}) == 1
+    assert not np.isnan(NATIVE.simulate(scenario).tables["pings"].array("rtt_ns")).any()
+
+
+def test_rates_are_what_they_say_but_for_programs_of_ns3() -> None:
+    """These are what ns-3 3.44's `DataRate` makes of the texts."""
+    for text, bps in {"8.03Mbps": 8_029_999, "4.1Mbps": 4_099_999, "1.001MB/s": 8_007_999}.items():
+        assert _native.parse_rate(text) == bps + 1
+        assert run_of(f"tcp-variants-comparison --bandwidth={text}").values["bandwidth"] == bps
+        of_sources = canonical(f"star --ns3::OnOffApplication::DataRate={text}")
+        assert of_sources["flows"][0]["application"]["rate"] == f"{bps}bps"
+
+
 @pytest.mark.ns3
 @pytest.mark.skipif(NS3.available() is not None, reason=str(NS3.available()))
 @pytest.mark.parametrize(
@@ -214,6 +256,7 @@ def test_pings_that_found_no_way_are_lost_and_those_after_them_are_not() -> None
         reset_without_syn(),
         no_limited_transmit(),
         no_duplicates_needed(),
+        no_connection(),
         wrapped_pacing(),
         overtaken_acknowledgement(),
         duplicates_when_a_reduction_ends(),

@@ -76,8 +76,9 @@ KNOWN = (
         "crates/engine/src/host/congestion/westwood.rs",
     ),
     Departure(
-        "a window whose bits are a multiple of 2^32, with pacing",
-        "leaves the pacing rate as it is; ns-3 divides by zero",
+        "a pacing rate of 0: of an empty window, of one whose bits are a multiple of 2^32, or of a "
+        "round trip of 0 ns",
+        "nothing waits; ns-3 divides by zero",
         "test_pacing_rate_that_wraps_to_0",
     ),
     Departure(
@@ -85,6 +86,17 @@ KNOWN = (
         "has its own round trip; ns-3 takes another request's time, or ends: it numbers those that "
         "are not sent, and does not keep them",
         "test_pings_that_found_no_way_are_lost_and_those_after_them_are_not",
+    ),
+    Departure(
+        "a ping from a host of several links, after the one that it left by has failed",
+        "keeps its source address; ns-3 takes that of the link by which it leaves then",
+        "test_a_ping_keeps_its_source_address_when_its_way_fails",
+    ),
+    Departure(
+        "a rate with a decimal fraction in a scenario",
+        "is that number; ns-3 reads it through a double and cuts, so that its `8.03Mbps` is "
+        "8029999bps and its `4.1Mbps` 4099999bps (`exec` reads them so, too)",
+        "test_rates_are_what_they_say_but_for_programs_of_ns3",
     ),
     Departure(
         "bounds of some attributes",
@@ -156,6 +168,12 @@ ENDS = (
         "test_ns3_ends_there",
     ),
     End("`ReTxThreshold` 0, at the first loss", "aborts", "test_ns3_ends_there"),
+    End(
+        "a connection of an on-off or constant source cannot be made, as all its SYNs are lost "
+        "(`Can't connect`)",
+        "aborts",
+        "test_ns3_ends_there",
+    ),
     End(
         "an acknowledgement with SACK blocks that was overtaken, after all data is acknowledged "
         "and the FIN is out",

@@ -43,7 +43,7 @@ SUITES = (
     Suite("tcp-bbr-test", 6, 2, _PRIVATE + "its phase, by `EnterStartup` and the like"),
     Suite("tcp-classic-recovery-test", 6, 6, "the inflated window, which only a trace shows"),
     Suite("tcp-prr-recovery-test", 4, 4),
-    Suite("rtt-estimator", 1, 1, "gains other than RFC 6298's, which ns-3's sockets never set"),
+    Suite("rtt-estimator", 1, 1, "gains other than RFC 6298's, which a scenario cannot set"),
     Suite("tcp-rate-ops", 8, 8),
     Suite("tcp-advertised-window-test", 7, 7),
     Suite("tcp-bytes-in-flight-test", 4, 4),

@@ -23,9 +23,10 @@ RULE = Rule(
     what="TcpBbr: a congestion window of 4,294,967,295 B",
     text=(
         "(2^32 - 1), often for most of a run, and with it a `mean_cwnd_l4` of millions of "
-        "segments. ns-3 keeps the window in 32 bits and lets it stand there; the sender is "
-        "paced, and held back by what its buffers and the receiver's window allow. Look at "
-        "`bytes_in_flight` and at the throughput instead."
+        "segments. In ns-3 a fast recovery ends with the window at `ssthresh`, which BBR never "
+        "sets, and in Startup it stands there; the sender is paced, and held back by what its "
+        "buffers and the receiver's window allow. Look at `bytes_in_flight` and at the throughput "
+        "instead."
     ),
     find=_find,
     metric="mean_cwnd_l4",

@@ -41,8 +41,8 @@ pub const SPEC: Spec = Spec {
         "a smoothed RTT of 0 is a valid minimum",
         "ACK aggregation (as in Linux, not in the draft) is measured in whole *seconds* and its \
          epoch ends with 4096 bytes, so it adds about a window at most",
-        "cwnd is not restored after Recovery or Loss except by the end of a CWR episode or \
-         ProbeRTT",
+        "only ProbeRTT restores cwnd: when Recovery ends, ssthresh takes the place of what was \
+         saved, and that is not set; the ends of Loss and CWR leave cwnd alone",
         "the phase of ProbeBW is drawn from stream 4 in every flow, so that all draw the same",
     ],
     params: &[

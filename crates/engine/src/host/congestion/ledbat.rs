@@ -35,7 +35,7 @@ pub const SPEC: Spec = Spec {
     departures: &[
         "slow start while cwnd <= ssthresh (section 2.4.1 leaves it open)",
         "both histories hold one sample less than their length",
-        "base delay samples are 61 s apart (until 3.47, `Edition`)",
+        "base delay samples are 61 s apart, 60 s from 3.47 on",
         "without timestamps it is NewReno",
         "loss halves as NewReno does",
         "cwnd is truncated to whole bytes with each ACK, so that growth stops short of the target",

@@ -28,17 +28,35 @@ impl Pacing for CwndOverSrtt {
         let factor = f64::from(tcb.pacing_ratio()) / 100.0;
         let bits = f64::from(tcb.cwnd.max(tcb.bytes_in_flight).wrapping_mul(8));
         let rate = Rate(cpp::to_u64(bits * factor / tcb.srtt.secs_f64()));
-        // The product has 32 bits, as in ns-3; where it wraps to 0, ns-3 divides by zero next.
-        if rate > Rate(0) {
-            tcb.pacing_rate = rate.min(tcb.max_pacing_rate);
-        }
+        tcb.pacing_rate = rate.min(tcb.max_pacing_rate);
     }
 
     fn gap(&mut self, tcb: &mut Tcb, bytes: u32, _ends: bool) -> Option<Time> {
         let rate = tcb.pacing_rate;
+        // An empty window, no round trip, or a product that wraps at 32 bits: ns-3 divides by it.
+        if rate == Rate(0) {
+            return Some(Time::ZERO);
+        }
         if (self.rate, self.bytes) != (rate, bytes) {
             *self = CwndOverSrtt { rate, bytes, gap: rate.tx_time(bytes) };
         }
         Some(self.gap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty window, one over a path without delay, whose rate no number holds, and one of 2^32 bits.
+    #[test]
+    fn a_rate_of_nothing_is_taken_and_makes_nobody_wait() {
+        for (cwnd, srtt) in [(0, Time::from_ms(10)), (1000, Time::ZERO), (1 << 29, Time(1))] {
+            let mut tcb = Tcb { cwnd, srtt, segment_size: 1000, ..Tcb::default() };
+            let mut pacing = CwndOverSrtt::default();
+            pacing.update_rate(&mut tcb);
+            let gap = pacing.gap(&mut tcb, 1000, true);
+            assert_eq!((tcb.pacing_rate, gap), (Rate(0), Some(Time::ZERO)));
+        }
     }
 }
