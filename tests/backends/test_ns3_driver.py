@@ -208,6 +208,18 @@ def test_without_a_discipline_packets_meet_the_stopped_device() -> None:
     assert result.counter("btl_forward", "qdisc_dropped") == 0
 
 
+def test_a_fragment_is_dropped_while_the_one_before_it_waits_unseen() -> None:
+    straight = {"qdisc": None, "device_queue": "2p"}
+    link = {"name": "link", "ends": ["a", "b"], "rate": "1Mbps", "delay": "1ms"}
+    flow = {"source": "a", "destination": "b", "cc": "newreno", "tcp": {"SegmentSize": 1472}}
+    fields = {"nodes": ["a", "b"], "links": [{**link, "forward": straight}], "flows": [flow]}
+    result = run(Scenario.model_validate({**fields, "stop_time": "1s"}))
+    drops = result.rows("link_forward", "drop")
+    sent = {row.seq for row in result.rows("link_forward", "tx")}
+    assert {row.flow for row in drops} == {"flow_1"}
+    assert any(row.seq in sent and row.payload_bytes < MSS for row in drops)
+
+
 def test_what_a_file_leaves_out_of_a_link_is_what_the_engine_takes_it_to_be() -> None:
     short = small(stop_time="1s", loss=0.01, access_rate="11Mbps").lowered()
     one, other = (run_lowered(text) for text in (short, json.dumps(written_out(short))))

@@ -74,6 +74,18 @@ Paths::ConnectStoppedDrops(
     const Network& network,
     std::function<void(std::size_t, ns3::Ptr<const ns3::Packet>)> onDrop) const
 {
+    for (const Port& port : network.ports)
+    {
+        if (!port.qdisc)
+        {
+            // A fragment that a device takes in has not been seen yet, and may wait there when the next is dropped.
+            port.device->TraceConnectWithoutContext(
+                "MacTx",
+                ns3::Callback<void, ns3::Ptr<const ns3::Packet>>([this](auto packet) {
+                    Transport(ReadIp(packet, PPP_BYTES), packet, PPP_BYTES + IP_BYTES);
+                }));
+        }
+    }
     for (std::uint32_t node = 0; node < network.nodes.GetN(); ++node)
     {
         network.nodes.Get(node)->GetObject<ns3::TrafficControlLayer>()->TraceConnectWithoutContext(
