@@ -163,13 +163,15 @@ impl Reassembly {
         }
     }
 
-    /// A FIN without data has come beyond a hole: it takes of Linux's memory, unless it follows what is held.
-    pub fn hold_fin(&mut self, seq: Seq) {
+    /// A FIN without data has come beyond a hole: it takes of Linux's memory, unless it follows what is held.  Returns whether it does.
+    pub fn hold_fin(&mut self, seq: Seq) -> bool {
         let held = &mut **self.held.get_or_insert_default();
-        if held.pending.back().is_none_or(|last| last.end() != seq) {
+        let follows = held.pending.back().is_some_and(|last| last.end() == seq);
+        if !follows {
             held.fin = memory_of(0);
             held.memory += held.fin;
         }
+        follows
     }
 
     /// Whether a segment at `seq` is what is expected, and nothing waits behind it, not even a FIN.

@@ -130,6 +130,12 @@ impl OfferedWindow {
         self.grow(bytes, held)
     }
 
+    /// A FIN takes no memory where it follows what is held, so that the threshold grows as with a full segment (`truesize_adjust`).
+    pub fn on_held_fin(&mut self, held: u32) -> bool {
+        self.unread = 0;
+        self.grow_by(GROWTH * self.segment, held)
+    }
+
     /// Less than half of the buffer is free.
     pub fn is_half_full(&self, held: u32) -> bool {
         self.free(held) < self.room() / 2
@@ -159,8 +165,12 @@ impl OfferedWindow {
     }
 
     fn grow(&mut self, bytes: u32, held: u32) -> bool {
+        self.grow_by(self.growth(bytes), held)
+    }
+
+    fn grow_by(&mut self, most: u32, held: u32) -> bool {
         let room = self.free(held).min(self.room()).saturating_sub(self.threshold);
-        let growth = self.growth(bytes).min(room);
+        let growth = most.min(room);
         self.threshold += growth;
         growth > 0
     }

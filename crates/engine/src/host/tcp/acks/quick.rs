@@ -149,6 +149,10 @@ impl AckPolicy for Quick {
         is_at_once || is_enough
     }
 
+    fn on_held_fin(&mut self, held: u32) {
+        self.quick |= u32::from(self.window.on_held_fin(held));
+    }
+
     fn on_mark(&mut self) {
         self.is_marked = true;
     }

@@ -109,9 +109,11 @@ impl<P: Profile> Socket<P> {
         if P::Acks::REPORTS_DUPLICATES && is_beyond_hole {
             let block = (seq, seq + 1);
             self.receiving.reassembly.report_again(block);
-            if packet.payload == 0 {
-                let Receiving { reassembly, acks, .. } = &mut self.receiving;
-                if is_again { acks.on_duplicate(block, next) } else { reassembly.hold_fin(seq) }
+            let Receiving { reassembly, acks, .. } = &mut self.receiving;
+            if packet.payload == 0 && is_again {
+                acks.on_duplicate(block, next);
+            } else if packet.payload == 0 && reassembly.hold_fin(seq) {
+                acks.on_held_fin(reassembly.held_memory());
             }
         }
         if packet.payload > 0 {
