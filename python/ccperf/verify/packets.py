@@ -190,7 +190,7 @@ def count_timestamps(trace: Path) -> Path:
     A host begins them where it likes (RFC 7323 section 7.1), Linux anew for each pair of addresses.
     """
     source, destination = map(Row._fields.index, ("source", "destination"))
-    value, echo = map(Row._fields.index, ("ts_val", "ts_ecr"))
+    flags, value, echo = map(Row._fields.index, ("flags", "ts_val", "ts_ecr"))
     first: dict[tuple[bytes, bytes], int] = {}
     counted = trace.with_name(f"counted-{trace.name}")
     with trace.open("rb") as lines, counted.open("wb") as out:
@@ -202,7 +202,8 @@ def count_timestamps(trace: Path) -> Path:
                 ends = (row[3], row[source]), (row[3], row[destination])
                 begin = first.setdefault(ends[0], int(row[value]))
                 row[value] = b"%d" % ((int(row[value]) - begin) % 2**32)
-                if ends[1] in first:  # nothing is echoed in a SYN
+                has_echo = b"ACK" in row[flags]  # a SYN that is sent again has none either
+                if has_echo and ends[1] in first:
                     row[echo] = b"%d" % ((int(row[echo]) - first[ends[1]]) % 2**32)
                 line = b",".join(row)
             out.write(line)

@@ -94,9 +94,10 @@ impl Reassembly {
         self.held.as_ref().map_or(0, |held| held.memory)
     }
 
-    /// What of it the segment has put in order that has just come and filled a hole.
-    pub fn joined_memory(&self) -> u32 {
-        self.held.as_ref().map_or(0, |held| held.joined)
+    /// What of it the segment that has just come has put in order, where so much was held before.
+    pub fn joined_memory(&self, before: u32) -> u32 {
+        let filled = self.held.as_ref().filter(|held| held.memory < before);
+        filled.map_or(0, |held| held.joined)
     }
 
     pub fn got_fin(&self) -> bool {
@@ -232,25 +233,20 @@ impl Reassembly {
         }
         let before = self.next;
         self.next = tail;
-        held.joined = 0;
-        let mut last = Pending::new(head, stored, None);
+        let mut last = held.begin_joining(head, stored);
         while let Some(&first) = held.pending.front() {
             if first.start != self.next {
                 break;
             }
             held.pending.pop_front();
-            held.memory -= first.memory;
             self.held_bytes -= first.size;
             self.next += first.size;
-            if first.memory > 0 {
-                last = held.with_followers(first).behind(&last);
-                held.joined += last.memory;
-            }
+            last = held.join(first, last);
         }
         let delivered = (self.next - before) as u32;
         if self.fin == Some(self.next) {
             self.next += 1;
-            held.memory -= std::mem::take(&mut held.fin);
+            held.release_fin();
         }
         let next = self.next;
         held.sacks.retain(|block| block.1 > next);
@@ -294,6 +290,27 @@ impl Held {
             i += 1;
         }
         (self.pending.partition_point(|one| one.start < *head), replaced)
+    }
+
+    /// A segment has filled a hole.
+    fn begin_joining(&mut self, start: Seq, size: u32) -> Pending {
+        self.joined = 0;
+        Pending::new(start, size, None)
+    }
+
+    /// What was the first one is in order, behind `last`.  Returns what the next one comes behind.
+    fn join(&mut self, first: Pending, last: Pending) -> Pending {
+        self.memory -= first.memory;
+        if first.memory == 0 {
+            return last; // which it is a part of
+        }
+        let one = self.with_followers(first).behind(&last);
+        self.joined += one.memory;
+        one
+    }
+
+    fn release_fin(&mut self) {
+        self.memory -= std::mem::take(&mut self.fin);
     }
 
     /// What was the first one, with those that have joined it.
@@ -342,6 +359,54 @@ mod tests {
         assert_eq!(rx.add(at(1), 100), Some(100));
         assert_eq!(rx.next_rx(), at(101));
         assert_eq!(rx.add(at(1), 100), None, "an old segment has nothing new");
+    }
+
+    /// Linux 7.3.4: 785 B leave 827 free of the memory that they take, so that as many follow there, and 42 are left.
+    #[test]
+    fn what_fits_behind_a_segment_takes_no_memory_of_its_own() {
+        let held = |count: u32| {
+            let mut rx = Reassembly::new(100_000);
+            for i in 1..=count {
+                rx.add(at(785 * i), 785);
+            }
+            (rx.held_memory(), rx)
+        };
+        assert_eq!([1, 2, 3, 4].map(|count| held(count).0), [2304, 2304, 4608, 4608]);
+        // One fits behind what fills the hole, two that are one already do not; what comes behind them fits.
+        for (count, joined) in [(1, 0), (2, 2304), (3, 4608)] {
+            let (before, mut rx) = held(count);
+            rx.add(at(0), 785);
+            assert_eq!((rx.joined_memory(before), rx.held_memory()), (joined, 0), "{count}");
+            assert_eq!(rx.joined_memory(0), 0, "nothing was held");
+        }
+        let mut rx = Reassembly::new(100_000);
+        rx.add(at(785), 785);
+        rx.add(at(2000), 500);
+        rx.add(at(1570), 43);
+        assert_eq!(rx.held_memory(), 2304 + 1280, "43 B fit behind 785");
+        rx.add(at(3000), 785);
+        rx.add(at(3785), 828);
+        assert_eq!(rx.held_memory(), 2304 + 1280 + 2 * 2304, "and 828 do not");
+    }
+
+    /// Linux 7.3.4: 832 B, as all that has no more than 140 B of data.
+    #[test]
+    fn a_fin_beyond_a_hole_takes_memory_unless_it_follows_what_is_held() {
+        let mut rx = Reassembly::new(10_000);
+        rx.add(at(1000), 500);
+        rx.set_fin(at(1500));
+        assert!(rx.hold_fin(at(1500)));
+        assert_eq!(rx.held_memory(), 1280);
+        let mut rx = Reassembly::new(10_000);
+        rx.add(at(1000), 140);
+        rx.set_fin(at(1500));
+        rx.report_again((at(1500), at(1501)));
+        assert!(!rx.hold_fin(at(1500)));
+        assert_eq!(rx.held_memory(), 832 + 832);
+        rx.add(at(0), 1000);
+        assert_eq!(rx.held_memory(), 832);
+        rx.add(at(1140), 360);
+        assert_eq!((rx.held_memory(), rx.finished()), (0, true));
     }
 
     #[test]

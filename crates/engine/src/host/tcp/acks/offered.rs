@@ -43,6 +43,8 @@ pub struct OfferedWindow {
     last: u32,
     shift: u8,
     edge: Option<Seq>,
+    /// It is offered on, cut to the field's 16 bits: without a scale that is another number (`tcp_v4_send_ack`).
+    is_over: bool,
 }
 
 impl OfferedWindow {
@@ -67,6 +69,7 @@ impl OfferedWindow {
             last: 0,
             shift: 0,
             edge: None,
+            is_over: false,
         }
     }
 
@@ -164,6 +167,11 @@ impl OfferedWindow {
         self.unread = 0;
     }
 
+    /// The connection is over.
+    pub fn on_over(&mut self) {
+        self.is_over = true;
+    }
+
     fn grow(&mut self, bytes: u32, held: u32) -> bool {
         self.grow_by(self.growth(bytes), held)
     }
@@ -205,6 +213,9 @@ impl OfferedWindow {
     pub fn offer(&mut self, next: Seq, held: u32, shift: u8) -> u32 {
         if self.edge.is_none() {
             return self.open(next);
+        }
+        if self.is_over {
+            return self.last & LARGEST_UNSCALED << shift;
         }
         self.shift = shift;
         let next = next + std::mem::take(&mut self.arriving);
@@ -252,6 +263,11 @@ mod tests {
     use super::*;
     use crate::host::tcp::bench;
     use crate::host::tcp::memory::memory_of;
+
+    fn scaling(buffer: &str) -> Config {
+        let texts = [("RcvBufSize", buffer), ("SegmentSize", "1448"), ("WindowScaling", "true")];
+        bench::config(&texts)
+    }
 
     /// What a buffer offers with a SYN-ACK and with the ACKs of segments that come in order.
     fn offers(buffer: u32, segment: u32, count: u32) -> Vec<u32> {
@@ -310,6 +326,72 @@ mod tests {
         let many = offers(131_072, 1000, 60);
         assert_eq!(many[1..4], [130_000, 129_000, 128_000]);
         assert_eq!(many[60], 112_668);
+    }
+
+    /// Linux 7.3.4: the SYN's end does not know yet whether segments have timestamps, which take 12 B.
+    #[test]
+    fn with_a_syn_whole_segments_are_offered() {
+        let first = |timestamps, next| {
+            let texts = [("RcvBufSize", "4000000"), ("Timestamp", timestamps)];
+            let mut window = OfferedWindow::new(&bench::config(&texts));
+            let segment = bench::config(&texts).segment_size;
+            (window.offer(next, 0, 0), segment)
+        };
+        for (timestamps, next, beside) in [("true", 0, 12), ("false", 0, 0), ("true", 1, 0)] {
+            let (offered, segment) = first(timestamps, Seq(next));
+            assert_eq!(offered, 4_000_000 / (segment + beside) * (segment + beside));
+        }
+        let mut window = OfferedWindow::new(&bench::config(&[("RcvBufSize", "4000000")]));
+        let opened = window.offer(Seq(0), 0, 0);
+        assert_eq!(
+            window.offer(Seq(1), 0, 6),
+            opened.next_multiple_of(64),
+            "the SYN-ACK takes none"
+        );
+    }
+
+    /// Linux 7.3.4: half of the memory of 1,155 B is data, as while nothing has come, so that room for a segment stays free.
+    #[test]
+    fn room_for_a_segment_is_free_until_another_share_is_measured() {
+        let config = scaling("262144");
+        let offer = |bytes: u32| {
+            let mut window = OfferedWindow::new(&config);
+            window.offer(Seq(1), 0, 0);
+            window.measure(bytes, false);
+            let grows = window.on_next(bytes, memory_of(bytes), 0, 0);
+            (window.offer(Seq(1 + bytes), 0, 3), grows)
+        };
+        assert_eq!(offer(1155), (260_936, false));
+        assert_eq!(offer(1448), (263_592, true));
+    }
+
+    /// Linux 7.3.4.
+    #[test]
+    fn a_connection_that_is_over_offers_what_its_field_leaves() {
+        for (shift, wanted) in [(0, 3_999_376 % 65_536), (6, 3_999_424)] {
+            let mut window = OfferedWindow::new(&scaling("4000000"));
+            window.offer(Seq(0), 0, 0);
+            window.offer(Seq(1), 0, shift);
+            window.on_over();
+            for next in [Seq(1), Seq(3)] {
+                assert_eq!(window.offer(next, 0, shift), wanted);
+            }
+        }
+    }
+
+    /// It follows what is held, so that no memory is taken for it.
+    #[test]
+    fn a_fin_beyond_a_hole_widens_the_window_as_a_full_segment_does() {
+        let mut window = OfferedWindow::new(&scaling("4000000"));
+        window.offer(Seq(1), 0, 0);
+        window.measure(1448, false);
+        let held = memory_of(1448);
+        window.on_gap(1448, 0);
+        let before = window.offer(Seq(1), held, 6);
+        assert!(window.on_held_fin(held));
+        assert_eq!(window.offer(Seq(1), held, 6), (before - 64 + 2 * 1448).next_multiple_of(64));
+        let full = 2 * 4_000_000;
+        assert!(!window.on_held_fin(full), "nothing is free");
     }
 
     /// Of what waits beyond a hole memory is taken; what the edge has passed by then is offered on.

@@ -153,6 +153,10 @@ impl AckPolicy for Quick {
         self.quick |= u32::from(self.window.on_held_fin(held));
     }
 
+    fn on_over(&mut self) {
+        self.window.on_over();
+    }
+
     fn on_mark(&mut self) {
         self.is_marked = true;
     }

@@ -93,6 +93,22 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// It is reported in a SACK, and as a duplicate if it comes again.  Without data it is held as a segment is.
+    fn hear_fin_beyond_hole(&mut self, packet: &Packet, is_again: bool) {
+        let seq = packet.seq + u32::from(packet.payload);
+        let block = (seq, seq + 1);
+        let Receiving { reassembly, acks, .. } = &mut self.receiving;
+        reassembly.report_again(block);
+        if packet.payload > 0 {
+            return;
+        }
+        if is_again {
+            acks.on_duplicate(block, reassembly.next_rx());
+        } else if reassembly.hold_fin(seq) {
+            acks.on_held_fin(reassembly.held_memory());
+        }
+    }
+
     /// A FIN, alone or with data.
     pub(super) fn on_fin<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         if packet.seq < self.receiving.reassembly.next_rx()
@@ -107,14 +123,7 @@ impl<P: Profile> Socket<P> {
         let next = self.receiving.reassembly.next_rx();
         let is_beyond_hole = packet.seq > next;
         if P::Acks::REPORTS_DUPLICATES && is_beyond_hole {
-            let block = (seq, seq + 1);
-            self.receiving.reassembly.report_again(block);
-            let Receiving { reassembly, acks, .. } = &mut self.receiving;
-            if packet.payload == 0 && is_again {
-                acks.on_duplicate(block, next);
-            } else if packet.payload == 0 && reassembly.hold_fin(seq) {
-                acks.on_held_fin(reassembly.held_memory());
-            }
+            self.hear_fin_beyond_hole(packet, is_again);
         }
         if packet.payload > 0 {
             self.on_data(packet, env);
@@ -235,6 +244,7 @@ impl<P: Profile> Socket<P> {
     /// It is not what is expected, so its sender has not heard of the end.
     pub(super) fn answer_in_time_wait<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.enter_time_wait(env);
+        self.receiving.acks.on_over();
         if !is_mere(packet) || self.may_refuse() {
             self.send_control(Flags::ACK, env);
         }

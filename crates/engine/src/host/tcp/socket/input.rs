@@ -1,7 +1,7 @@
 //! Segments that arrive: checks, options, the state machine, data (RFC 9293 section 3.10.7).
 
-use super::parts::{HeardListening, Receiving};
 use super::acceptance::is_mere;
+use super::parts::{HeardListening, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -102,7 +102,7 @@ impl<P: Profile> Socket<P> {
         }
         if packet.payload > 0 && self.is_out_of_window(packet) || self.is_fin_again(packet) {
             self.note_duplicate(packet);
-            if P::HEARS_LATE_TIMESTAMPS && !self.is_from_the_past(packet) {
+            if P::HEARS_LATE_TIMESTAMPS {
                 self.hear_duplicate_timestamp(packet);
             }
             self.send_control(Flags::ACK, env);
@@ -277,6 +277,7 @@ impl<P: Profile> Socket<P> {
         let end = packet.seq + u32::from(packet.payload) + fin;
         if self.agreed.timestamps
             && packet.options.has_timestamps()
+            && !self.is_from_the_past(packet)
             && end >= self.receiving.highest_ack_sent
         {
             self.hear_timestamp(packet);
@@ -382,9 +383,7 @@ impl<P: Profile> Socket<P> {
             let (end, rto) = (packet.seq + bytes, self.round_trips.rto);
             let is_pushed = packet.flags.has(Flags::PSH);
             let unread = if is_in_order { memory_of(bytes) } else { 0 };
-            let reassembly = &self.receiving.reassembly;
-            let has_filled = reassembly.held_memory() < held_before;
-            let joined = if has_filled { reassembly.joined_memory() } else { 0 };
+            let joined = self.receiving.reassembly.joined_memory(held_before);
             let held = held_before;
             let segment = NewSegment { bytes, end, unread, joined, held, rto, is_pushed };
             self.receiving.acks.on_new(&self.tcb, segment);

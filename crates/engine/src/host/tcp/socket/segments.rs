@@ -1,10 +1,9 @@
 //! What a segment looks like: its fields, its options, and what has room in its header.
 
 use super::parts::Receiving;
-use super::{Environment, Socket, State};
+use super::{Environment, Socket};
 use crate::base::seq::Seq;
 use crate::host::tcp::acks::AckPolicy;
-use crate::host::tcp::control::TcpStack;
 use crate::host::tcp::profile::Profile;
 use crate::packet::{Beside, Flags, IP_HEADER, Options, Packet, SackBlock, SackBlocks, TCP_HEADER};
 
@@ -69,10 +68,6 @@ impl<P: Profile> Socket<P> {
     /// The window field for the next segment, in units of 2^`shift` bytes (RFC 7323 section 2.3).
     #[inline]
     pub(super) fn window_field(&mut self, shift: u8) -> u16 {
-        if P::STACK == TcpStack::Linux && self.state == State::TimeWait {
-            // What was offered last, cut to the field: without a scale that is another number (`tcp_v4_send_ack`).
-            return (self.receiving.advertised >> shift) as u16;
-        }
         let Receiving { reassembly, acks, advertised, .. } = &mut self.receiving;
         let next = reassembly.next_rx();
         if let Some(offered) = acks.offer(next, reassembly.held_memory(), shift) {

@@ -76,7 +76,7 @@ fn a_fin_that_comes_again_in_time_wait_is_acknowledged_again() {
         110 > . 2 ack 2
         110 ? tcp TimeWait
         400 < F. 1 ack 2
-        400 > . 2 ack 2
+        400 > . 2 ack 2 win 65464
         400 ? tcp TimeWait
     ";
     play(&[], &after(ESTABLISHED, rest));
@@ -210,7 +210,7 @@ fn answers_in_time_wait_have_no_ect() {
          110 < F. 1 ack 2
          110 > . 2 ack 2 ect0
          400 < F. 1 ack 2
-         400 > . 2 ack 2",
+         400 > . 2 ack 2 win 65464",
     );
 }
 
