@@ -41,8 +41,8 @@ def compare(
 
 
 def _compare_traces(ours: Path, theirs: Path) -> tuple[int, packets.Divergence | None]:
-    counted = [packets.count_timestamps(trace) for trace in (ours, theirs)]
-    return packets.compare_by_time(*counted)
+    left, right = map(packets.count_timestamps, (ours, theirs))
+    return packets.compare_by_time(left, right)
 
 
 def _states(recordings: Mapping[str, Recording], divergence: packets.Divergence) -> Iterator[str]:
