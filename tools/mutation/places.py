@@ -167,6 +167,7 @@ OFF_IN_NS3 = {
         "extend_block",
         "behind",
         "begin_joining",
+        "count",
         "join",
         "with_followers",
         "hold_fin",

@@ -64,6 +64,9 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// Whether ACKs of what comes beyond a hole ever wait.
     const COMPRESSES: bool = false;
 
+    /// Whether what waits beyond a hole is counted in the memory that it takes.
+    const COUNTS_MEMORY: bool = false;
+
     /// Whether what comes with a FIN waits for that of the application.
     const AWAITS_ANSWER: bool = false;
 

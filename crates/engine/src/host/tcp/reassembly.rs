@@ -22,6 +22,8 @@ pub struct Reassembly {
     fin: Option<Seq>,
     /// Something is held, or to be reported.
     is_waiting: bool,
+    /// What is held is counted in Linux's memory, too.
+    counts_memory: bool,
     held_bytes: u32,
     /// From the first segment on that came out of order.
     held: Option<Box<Held>>,
@@ -51,9 +53,8 @@ struct Pending {
 }
 
 impl Pending {
-    fn new(start: Seq, size: u32, before: Option<&Pending>) -> Pending {
-        let alone = Pending { start, size, memory: memory_of(size), free: free_of(size) };
-        before.map_or(alone, |before| alone.behind(before))
+    fn new(start: Seq, size: u32) -> Pending {
+        Pending { start, size, memory: memory_of(size), free: free_of(size) }
     }
 
     /// The same once all before it is there.
@@ -69,7 +70,20 @@ impl Pending {
 
 impl Reassembly {
     pub fn new(limit: u32) -> Self {
-        Reassembly { next: Seq(0), limit, fin: None, is_waiting: false, held_bytes: 0, held: None }
+        Reassembly {
+            next: Seq(0),
+            limit,
+            fin: None,
+            is_waiting: false,
+            counts_memory: false,
+            held_bytes: 0,
+            held: None,
+        }
+    }
+
+    /// The same, which may count what it holds in Linux's memory.
+    pub fn counting_memory(self, counts_memory: bool) -> Self {
+        Reassembly { counts_memory, ..self }
     }
 
     pub fn next_rx(&self) -> Seq {
@@ -222,9 +236,8 @@ impl Reassembly {
         }
         let stored = (tail - head) as u32;
         if head > self.next {
-            let before = at.checked_sub(1).and_then(|before| held.pending.get(before));
-            let new = Pending::new(head, stored, before);
-            held.memory += new.memory;
+            let new = Pending { start: head, size: stored, memory: 0, free: 0 };
+            let new = if self.counts_memory { held.count(new, at) } else { new };
             held.pending.insert(at, new);
             self.held_bytes += stored;
             held.report(head, tail);
@@ -233,7 +246,7 @@ impl Reassembly {
         }
         let before = self.next;
         self.next = tail;
-        let mut last = held.begin_joining(head, stored);
+        let mut last = self.counts_memory.then(|| held.begin_joining(head, stored));
         while let Some(&first) = held.pending.front() {
             if first.start != self.next {
                 break;
@@ -241,7 +254,7 @@ impl Reassembly {
             held.pending.pop_front();
             self.held_bytes -= first.size;
             self.next += first.size;
-            last = held.join(first, last);
+            last = last.map(|last| held.join(first, last));
         }
         let delivered = (self.next - before) as u32;
         if self.fin == Some(self.next) {
@@ -292,10 +305,19 @@ impl Held {
         (self.pending.partition_point(|one| one.start < *head), replaced)
     }
 
+    /// One of this place and size is held, before what is `at` that place.
+    fn count(&mut self, new: Pending, at: usize) -> Pending {
+        let alone = Pending::new(new.start, new.size);
+        let before = at.checked_sub(1).and_then(|before| self.pending.get(before));
+        let counted = before.map_or(alone, |before| alone.behind(before));
+        self.memory += counted.memory;
+        counted
+    }
+
     /// A segment has filled a hole.
     fn begin_joining(&mut self, start: Seq, size: u32) -> Pending {
         self.joined = 0;
-        Pending::new(start, size, None)
+        Pending::new(start, size)
     }
 
     /// What was the first one is in order, behind `last`.  Returns what the next one comes behind.
@@ -365,7 +387,7 @@ mod tests {
     #[test]
     fn what_fits_behind_a_segment_takes_no_memory_of_its_own() {
         let held = |count: u32| {
-            let mut rx = Reassembly::new(100_000);
+            let mut rx = Reassembly::new(100_000).counting_memory(true);
             for i in 1..=count {
                 rx.add(at(785 * i), 785);
             }
@@ -379,7 +401,7 @@ mod tests {
             assert_eq!((rx.joined_memory(before), rx.held_memory()), (joined, 0), "{count}");
             assert_eq!(rx.joined_memory(0), 0, "nothing was held");
         }
-        let mut rx = Reassembly::new(100_000);
+        let mut rx = Reassembly::new(100_000).counting_memory(true);
         rx.add(at(785), 785);
         rx.add(at(2000), 500);
         rx.add(at(1570), 43);
@@ -392,12 +414,12 @@ mod tests {
     /// Linux 7.3.4: 832 B, as all that has no more than 140 B of data.
     #[test]
     fn a_fin_beyond_a_hole_takes_memory_unless_it_follows_what_is_held() {
-        let mut rx = Reassembly::new(10_000);
+        let mut rx = Reassembly::new(10_000).counting_memory(true);
         rx.add(at(1000), 500);
         rx.set_fin(at(1500));
         assert!(rx.hold_fin(at(1500)));
         assert_eq!(rx.held_memory(), 1280);
-        let mut rx = Reassembly::new(10_000);
+        let mut rx = Reassembly::new(10_000).counting_memory(true);
         rx.add(at(1000), 140);
         rx.set_fin(at(1500));
         rx.report_again((at(1500), at(1501)));

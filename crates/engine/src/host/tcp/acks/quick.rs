@@ -54,6 +54,7 @@ pub struct Quick {
 impl AckPolicy for Quick {
     const REPORTS_DUPLICATES: bool = true;
     const COMPRESSES: bool = true;
+    const COUNTS_MEMORY: bool = true;
     const AWAITS_ANSWER: bool = true;
 
     fn new(config: &Config) -> Quick {

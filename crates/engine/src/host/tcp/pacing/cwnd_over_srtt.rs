@@ -33,12 +33,10 @@ impl Pacing for CwndOverSrtt {
 
     fn gap(&mut self, tcb: &mut Tcb, bytes: u32, _ends: bool) -> Option<Time> {
         let rate = tcb.pacing_rate;
-        // An empty window, no round trip, or a product that wraps at 32 bits: ns-3 divides by it.
-        if rate == Rate(0) {
-            return Some(Time::ZERO);
-        }
         if (self.rate, self.bytes) != (rate, bytes) {
-            *self = CwndOverSrtt { rate, bytes, gap: rate.tx_time(bytes) };
+            // An empty window, no round trip, or a product that wraps at 32 bits: ns-3 divides by it.
+            let gap = if rate == Rate(0) { Time::ZERO } else { rate.tx_time(bytes) };
+            *self = CwndOverSrtt { rate, bytes, gap };
         }
         Some(self.gap)
     }

@@ -1,7 +1,7 @@
 //! Whether a segment that arrives is acceptable, and the answer if it is not (RFC 9293 section 3.10.7.4, first; RFC 7323
 //! section 5).
 
-use super::input::control_flags;
+use super::input::{control_flags, is_mere};
 use super::{Environment, Socket, State};
 use crate::base::time::Time;
 use crate::host::tcp::control::TcpStack;
@@ -13,11 +13,6 @@ use crate::packet::{Flags, Packet};
 const LATEST: u32 = 1;
 /// Linux's `tcp_invalid_ratelimit`.
 const REFUSALS_APART: Time = Time::from_ms(500);
-
-/// It takes no room in the sequence.
-pub(super) fn is_mere(packet: &Packet) -> bool {
-    packet.payload == 0 && !packet.flags.has(Flags::FIN)
-}
 
 impl<P: Profile> Socket<P> {
     /// Protection against wrapped sequence numbers (PAWS, RFC 7323 section 5): the segment left before the one whose timestamp

@@ -1,6 +1,6 @@
 //! Closing: FIN in both directions, TIME_WAIT, resets (RFC 9293 section 3.6).
 
-use super::acceptance::is_mere;
+use super::input::is_mere;
 use super::parts::{Agreed, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
@@ -285,7 +285,8 @@ impl<P: Profile> Socket<P> {
         let heard = self.receiving.heard;
         self.agreed.timestamp_to_echo = heard.to_echo;
         (self.tcb.rcv_timestamp, self.tcb.rcv_timestamp_echo) = (heard.largest, 0);
-        self.receiving.reassembly = Reassembly::new(P::largest_window(&self.config));
+        let window = P::largest_window(&self.config);
+        self.receiving.reassembly = Reassembly::new(window).counting_memory(P::Acks::COUNTS_MEMORY);
         self.sync_rx();
         self.tcb.next_tx_seq = Seq(0);
         self.tcb.high_tx_mark = Seq(0);

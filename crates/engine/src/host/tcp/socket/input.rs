@@ -1,6 +1,5 @@
 //! Segments that arrive: checks, options, the state machine, data (RFC 9293 section 3.10.7).
 
-use super::acceptance::is_mere;
 use super::parts::{HeardListening, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
@@ -550,4 +549,9 @@ impl<P: Profile> Socket<P> {
 /// The flags without PSH, URG and the ECN bits.
 pub(super) fn control_flags(packet: &Packet) -> Flags {
     packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0).with(Flags::ECN))
+}
+
+/// It takes no room in the sequence.
+pub(super) fn is_mere(packet: &Packet) -> bool {
+    packet.payload == 0 && !packet.flags.has(Flags::FIN)
 }

@@ -232,7 +232,7 @@ impl<A: AckPolicy> Receiving<A> {
         let timeout = config.resequencing_timeout;
         let resequences = timeout > Time::ZERO;
         Receiving {
-            reassembly: Reassembly::new(window),
+            reassembly: Reassembly::new(window).counting_memory(A::COUNTS_MEMORY),
             resequencer: resequences.then(|| Box::new(Resequencer::new(timeout))),
             acks: A::new(config),
             highest_ack_sent: Seq(0),
