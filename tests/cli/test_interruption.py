@@ -221,6 +221,8 @@ def test_an_end_for_which_nobody_waits_leaves_no_folder_behind(
         stderr=subprocess.PIPE,
         text=True,
         env={**environment(), "TMPDIR": str(tmp_path / "tmp")},
+        # Tests under nohup ignore it, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     wait_for(tmp_path / "begun", process)
     assert list((tmp_path / "tmp").iterdir()) != []
