@@ -53,7 +53,6 @@ _TEXTBOOKS: Mapping[tuple[Kind, str], str] = {
     ("qdisc", "droptail"): "FifoQueueDisc",
     ("qdisc", "droptailqueue"): "FifoQueueDisc",
     ("qdisc", "taildrop"): "FifoQueueDisc",
-    ("cc", "tcpreno"): "TcpLinuxReno",
 }
 
 

@@ -107,8 +107,8 @@ pub trait AckPolicy: fmt::Debug + Send {
     /// A FIN without data has come beyond a hole, and follows what is held there.
     fn on_held_fin(&mut self, _held: u32) {}
 
-    /// The connection is over, and only says so from now on.
-    fn on_over(&mut self) {}
+    /// The connection is in TIME_WAIT: what it still answers offers what was offered last.
+    fn on_time_wait(&mut self) {}
 
     /// The segment that comes has a mark that the peer does not know of yet, or has been sent again.
     fn on_mark(&mut self) {}

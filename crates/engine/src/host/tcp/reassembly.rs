@@ -1,9 +1,12 @@
 //! The receive buffer: puts segments in order and keeps the list of SACK blocks (RFC 9293 section
 //! 3.10.7.4, RFC 2018; ns-3's `TcpRxBuffer`).
 
+mod held_memory;
+
 use std::collections::VecDeque;
 
-use super::memory::{free_of, memory_of};
+use held_memory::{HeldMemory, Pending};
+
 use crate::base::seq::Seq;
 use crate::packet::SackBlock;
 
@@ -33,39 +36,9 @@ pub struct Reassembly {
 struct Held {
     /// Segments beyond RCV.NXT, in order of sequence number, not overlapping, not merged.
     pending: VecDeque<Pending>,
-    /// What they take of Linux's memory, and what those do that the last segment has put in order.
-    memory: u32,
-    joined: u32,
-    /// What of the former a FIN does that came alone, beyond a hole.
-    fin: u32,
+    memory: HeldMemory,
     /// Most recent first.
     sacks: Vec<SackBlock>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    start: Seq,
-    /// In bytes.
-    size: u32,
-    /// What it takes of Linux's memory, and what is free of that: what follows at once and fits takes no more.
-    memory: u32,
-    free: u32,
-}
-
-impl Pending {
-    fn new(start: Seq, size: u32) -> Pending {
-        Pending { start, size, memory: memory_of(size), free: free_of(size) }
-    }
-
-    /// The same once all before it is there.
-    fn behind(self, before: &Pending) -> Pending {
-        let joins = before.end() == self.start && self.size <= before.free;
-        if joins { Pending { memory: 0, free: before.free - self.size, ..self } } else { self }
-    }
-
-    fn end(&self) -> Seq {
-        self.start + self.size
-    }
 }
 
 impl Reassembly {
@@ -105,13 +78,12 @@ impl Reassembly {
 
     /// What waits beyond a hole, in Linux's memory.
     pub fn held_memory(&self) -> u32 {
-        self.held.as_ref().map_or(0, |held| held.memory)
+        self.held.as_ref().map_or(0, |held| held.memory.all())
     }
 
     /// What of it the segment that has just come has put in order, where so much was held before.
     pub fn joined_memory(&self, before: u32) -> u32 {
-        let filled = self.held.as_ref().filter(|held| held.memory < before);
-        filled.map_or(0, |held| held.joined)
+        self.held.as_ref().map_or(0, |held| held.memory.joined(before))
     }
 
     pub fn got_fin(&self) -> bool {
@@ -181,12 +153,7 @@ impl Reassembly {
     /// A FIN without data has come beyond a hole: it takes of Linux's memory, unless it follows what is held.  Returns whether it does.
     pub fn hold_fin(&mut self, seq: Seq) -> bool {
         let held = &mut **self.held.get_or_insert_default();
-        let follows = held.pending.back().is_some_and(|last| last.end() == seq);
-        if !follows {
-            held.fin = memory_of(0);
-            held.memory += held.fin;
-        }
-        follows
+        held.memory.hold_fin(seq, held.pending.back())
     }
 
     /// Whether a segment at `seq` is what is expected, and nothing waits behind it, not even a FIN.
@@ -236,8 +203,11 @@ impl Reassembly {
         }
         let stored = (tail - head) as u32;
         if head > self.next {
-            let new = Pending { start: head, size: stored, memory: 0, free: 0 };
-            let new = if self.counts_memory { held.count(new, at) } else { new };
+            let mut new = Pending::new(head, stored);
+            if self.counts_memory {
+                let before = at.checked_sub(1).and_then(|before| held.pending.get(before));
+                new = held.memory.hold(new, before);
+            }
             held.pending.insert(at, new);
             self.held_bytes += stored;
             held.report(head, tail);
@@ -246,7 +216,8 @@ impl Reassembly {
         }
         let before = self.next;
         self.next = tail;
-        let mut last = self.counts_memory.then(|| held.begin_joining(head, stored));
+        let filler = Pending::new(head, stored);
+        let mut last = self.counts_memory.then(|| held.memory.begin_joining(filler));
         while let Some(&first) = held.pending.front() {
             if first.start != self.next {
                 break;
@@ -254,12 +225,12 @@ impl Reassembly {
             held.pending.pop_front();
             self.held_bytes -= first.size;
             self.next += first.size;
-            last = last.map(|last| held.join(first, last));
+            last = last.map(|last| held.memory.join(first, &held.pending, last));
         }
         let delivered = (self.next - before) as u32;
         if self.fin == Some(self.next) {
             self.next += 1;
-            held.release_fin();
+            held.memory.release_fin();
         }
         let next = self.next;
         held.sacks.retain(|block| block.1 > next);
@@ -289,7 +260,7 @@ impl Held {
                 if start > *head && end < *tail {
                     // Wholly inside the new segment, which replaces it.
                     self.pending.remove(i);
-                    self.memory -= one.memory;
+                    self.memory.release(one);
                     replaced += one.size;
                     continue;
                 }
@@ -303,46 +274,6 @@ impl Held {
             i += 1;
         }
         (self.pending.partition_point(|one| one.start < *head), replaced)
-    }
-
-    /// One of this place and size is held, before what is `at` that place.
-    fn count(&mut self, new: Pending, at: usize) -> Pending {
-        let alone = Pending::new(new.start, new.size);
-        let before = at.checked_sub(1).and_then(|before| self.pending.get(before));
-        let counted = before.map_or(alone, |before| alone.behind(before));
-        self.memory += counted.memory;
-        counted
-    }
-
-    /// A segment has filled a hole.
-    fn begin_joining(&mut self, start: Seq, size: u32) -> Pending {
-        self.joined = 0;
-        Pending::new(start, size)
-    }
-
-    /// What was the first one is in order, behind `last`.  Returns what the next one comes behind.
-    fn join(&mut self, first: Pending, last: Pending) -> Pending {
-        self.memory -= first.memory;
-        if first.memory == 0 {
-            return last; // which it is a part of
-        }
-        let one = self.with_followers(first).behind(&last);
-        self.joined += one.memory;
-        one
-    }
-
-    fn release_fin(&mut self) {
-        self.memory -= std::mem::take(&mut self.fin);
-    }
-
-    /// What was the first one, with those that have joined it.
-    fn with_followers(&self, first: Pending) -> Pending {
-        let followers = self.pending.iter().take_while(|one| one.memory == 0);
-        followers.fold(first, |all, one| Pending {
-            size: all.size + one.size,
-            free: one.free,
-            ..all
-        })
     }
 
     /// RFC 2018 section 4: the block with the segment that has just arrived comes first, merged with
@@ -381,54 +312,6 @@ mod tests {
         assert_eq!(rx.add(at(1), 100), Some(100));
         assert_eq!(rx.next_rx(), at(101));
         assert_eq!(rx.add(at(1), 100), None, "an old segment has nothing new");
-    }
-
-    /// Linux 7.3.4: 785 B leave 827 free of the memory that they take, so that as many follow there, and 42 are left.
-    #[test]
-    fn what_fits_behind_a_segment_takes_no_memory_of_its_own() {
-        let held = |count: u32| {
-            let mut rx = Reassembly::new(100_000).counting_memory(true);
-            for i in 1..=count {
-                rx.add(at(785 * i), 785);
-            }
-            (rx.held_memory(), rx)
-        };
-        assert_eq!([1, 2, 3, 4].map(|count| held(count).0), [2304, 2304, 4608, 4608]);
-        // One fits behind what fills the hole, two that are one already do not; what comes behind them fits.
-        for (count, joined) in [(1, 0), (2, 2304), (3, 4608)] {
-            let (before, mut rx) = held(count);
-            rx.add(at(0), 785);
-            assert_eq!((rx.joined_memory(before), rx.held_memory()), (joined, 0), "{count}");
-            assert_eq!(rx.joined_memory(0), 0, "nothing was held");
-        }
-        let mut rx = Reassembly::new(100_000).counting_memory(true);
-        rx.add(at(785), 785);
-        rx.add(at(2000), 500);
-        rx.add(at(1570), 43);
-        assert_eq!(rx.held_memory(), 2304 + 1280, "43 B fit behind 785");
-        rx.add(at(3000), 785);
-        rx.add(at(3785), 828);
-        assert_eq!(rx.held_memory(), 2304 + 1280 + 2 * 2304, "and 828 do not");
-    }
-
-    /// Linux 7.3.4: 832 B, as all that has no more than 140 B of data.
-    #[test]
-    fn a_fin_beyond_a_hole_takes_memory_unless_it_follows_what_is_held() {
-        let mut rx = Reassembly::new(10_000).counting_memory(true);
-        rx.add(at(1000), 500);
-        rx.set_fin(at(1500));
-        assert!(rx.hold_fin(at(1500)));
-        assert_eq!(rx.held_memory(), 1280);
-        let mut rx = Reassembly::new(10_000).counting_memory(true);
-        rx.add(at(1000), 140);
-        rx.set_fin(at(1500));
-        rx.report_again((at(1500), at(1501)));
-        assert!(!rx.hold_fin(at(1500)));
-        assert_eq!(rx.held_memory(), 832 + 832);
-        rx.add(at(0), 1000);
-        assert_eq!(rx.held_memory(), 832);
-        rx.add(at(1140), 360);
-        assert_eq!((rx.held_memory(), rx.finished()), (0, true));
     }
 
     #[test]

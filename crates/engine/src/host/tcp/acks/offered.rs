@@ -30,10 +30,10 @@ pub struct OfferedWindow {
     measured: u32,
     /// Those that both ends agreed on, and what a SYN reckons with, whose end does not know yet whether there are timestamps.
     segment: u32,
-    first: u32,
-    /// At most so many bytes are offered, and may ever be.
+    syn_segment: u32,
+    /// At most so many bytes are offered, and may ever be (`window_clamp`).
     threshold: u32,
-    most: u32,
+    clamp: u32,
     has_data: bool,
     may_scale: bool,
     /// Memory of what came in order and is not read when the ACK leaves, and bytes of it that the ACK leaves out.
@@ -44,7 +44,7 @@ pub struct OfferedWindow {
     shift: u8,
     edge: Option<Seq>,
     /// It is offered on, cut to the field's 16 bits: without a scale that is another number (`tcp_v4_send_ack`).
-    is_over: bool,
+    is_in_time_wait: bool,
 }
 
 impl OfferedWindow {
@@ -56,10 +56,10 @@ impl OfferedWindow {
             measured: 0,
             has_data: false,
             segment: config.segment_size,
-            first: config.segment_size + if config.timestamps { TIMESTAMP_OPTION } else { 0 },
+            syn_segment: config.segment_size + if config.timestamps { TIMESTAMP_OPTION } else { 0 },
             threshold: config.receive_buffer,
             // Room for a segment is kept free.
-            most: config
+            clamp: config
                 .receive_buffer
                 .saturating_sub(config.segment_size)
                 .max(2 * config.segment_size),
@@ -69,7 +69,7 @@ impl OfferedWindow {
             last: 0,
             shift: 0,
             edge: None,
-            is_over: false,
+            is_in_time_wait: false,
         }
     }
 
@@ -95,14 +95,14 @@ impl OfferedWindow {
             if !self.may_scale {
                 self.threshold = self.threshold.min(LARGEST_UNSCALED);
             }
-            self.threshold = self.threshold.min(self.most);
+            self.threshold = self.threshold.min(self.clamp);
         }
         let before = std::mem::take(&mut self.shorter);
         if bytes >= self.full {
             if bytes != self.full {
                 let before = std::mem::replace(&mut self.measured, bytes);
                 if share(before) != share(bytes) {
-                    self.most = room_beside(self.buffer, bytes, 0);
+                    self.clamp = room_beside(self.buffer, bytes, 0);
                 }
             }
             self.full = bytes.min(self.segment);
@@ -167,9 +167,9 @@ impl OfferedWindow {
         self.unread = 0;
     }
 
-    /// The connection is over.
-    pub fn on_over(&mut self) {
-        self.is_over = true;
+    /// The connection is in TIME_WAIT.
+    pub fn on_time_wait(&mut self) {
+        self.is_in_time_wait = true;
     }
 
     fn grow(&mut self, bytes: u32, held: u32) -> bool {
@@ -202,7 +202,7 @@ impl OfferedWindow {
 
     /// Of the empty buffer.
     fn room(&self) -> u32 {
-        self.most.min(room_beside(self.buffer, self.measured, 0))
+        self.clamp.min(room_beside(self.buffer, self.measured, 0))
     }
 
     fn free(&self, held: u32) -> u32 {
@@ -214,7 +214,7 @@ impl OfferedWindow {
         if self.edge.is_none() {
             return self.open(next);
         }
-        if self.is_over {
+        if self.is_in_time_wait {
             return self.last & LARGEST_UNSCALED << shift;
         }
         self.shift = shift;
@@ -230,7 +230,7 @@ impl OfferedWindow {
     fn open(&mut self, next: Seq) -> u32 {
         // That of the peer, which is still to come where nothing has, takes a number.
         let is_answer = next != Seq(0);
-        let segment = if is_answer { self.segment } else { self.first };
+        let segment = if is_answer { self.segment } else { self.syn_segment };
         if self.threshold > segment {
             self.threshold = self.threshold / segment * segment;
         }
@@ -372,7 +372,7 @@ mod tests {
             let mut window = OfferedWindow::new(&scaling("4000000"));
             window.offer(Seq(0), 0, 0);
             window.offer(Seq(1), 0, shift);
-            window.on_over();
+            window.on_time_wait();
             for next in [Seq(1), Seq(3)] {
                 assert_eq!(window.offer(next, 0, shift), wanted);
             }

@@ -154,8 +154,8 @@ impl AckPolicy for Quick {
         self.quick |= u32::from(self.window.on_held_fin(held));
     }
 
-    fn on_over(&mut self) {
-        self.window.on_over();
+    fn on_time_wait(&mut self) {
+        self.window.on_time_wait();
     }
 
     fn on_mark(&mut self) {

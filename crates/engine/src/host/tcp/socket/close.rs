@@ -244,7 +244,7 @@ impl<P: Profile> Socket<P> {
     /// It is not what is expected, so its sender has not heard of the end.
     pub(super) fn answer_in_time_wait<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.enter_time_wait(env);
-        self.receiving.acks.on_over();
+        self.receiving.acks.on_time_wait();
         if !is_mere(packet) || self.may_refuse() {
             self.send_control(Flags::ACK, env);
         }

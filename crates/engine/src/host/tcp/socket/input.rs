@@ -257,8 +257,10 @@ impl<P: Profile> Socket<P> {
     /// RFC 7323 section 4.3, rule (2): TS.Recent is that of the last segment at or below what was acknowledged last.
     fn hear_timestamp(&mut self, packet: &Packet) {
         // A connection that is over hears only what it expects (Linux's `tcp_timewait_state_process`).
-        let is_over = self.state == State::TimeWait;
-        if is_over && !(is_mere(packet) && packet.seq == self.receiving.reassembly.next_rx()) {
+        let is_in_time_wait = self.state == State::TimeWait;
+        if is_in_time_wait
+            && !(is_mere(packet) && packet.seq == self.receiving.reassembly.next_rx())
+        {
             return;
         }
         self.tcb.rcv_timestamp = packet.ts_val;
@@ -383,8 +385,8 @@ impl<P: Profile> Socket<P> {
             let is_pushed = packet.flags.has(Flags::PSH);
             let unread = if is_in_order { memory_of(bytes) } else { 0 };
             let joined = self.receiving.reassembly.joined_memory(held_before);
-            let held = held_before;
-            let segment = NewSegment { bytes, end, unread, joined, held, rto, is_pushed };
+            let segment =
+                NewSegment { bytes, end, unread, joined, held: held_before, rto, is_pushed };
             self.receiving.acks.on_new(&self.tcb, segment);
         }
         if is_answered {
