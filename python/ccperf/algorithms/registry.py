@@ -53,6 +53,7 @@ _TEXTBOOKS: Mapping[tuple[Kind, str], str] = {
     ("qdisc", "droptail"): "FifoQueueDisc",
     ("qdisc", "droptailqueue"): "FifoQueueDisc",
     ("qdisc", "taildrop"): "FifoQueueDisc",
+    ("cc", "tcpreno"): "TcpLinuxReno",
 }
 
 
