@@ -80,6 +80,14 @@ ONCE_DIFFERENT = {
     "22/59": "a window grows by what is free before what fills the hole has joined it",
     "22/67": "repair that a timer begins in CWR is a step of its reduction",
     "22/83": "a duplicate whose ACK waits is not reported if another segment comes",
+    "42/22": "an echo asks for nothing where an original was late, not lost",
+    "51/8": "in the first millisecond an echo of 0 is one, and tells what was for nothing",
+    "51/77": "without a scale nothing grows beyond 64 KiB",
+    "52/12": "what has been SACKed leaves no room in the peer's window",
+    "52/61": "HyStart's first round begins once the connection is established",
+    "52/78": "CWR in a FIN is acknowledged before the FIN is answered",
+    "52/79": "what was sent again for nothing is acknowledged quickly beyond a hole, too",
+    "52/84": "repair that began in CWR may end where it began, and be for nothing",
 }
 
 

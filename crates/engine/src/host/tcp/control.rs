@@ -288,6 +288,11 @@ impl Control {
     /// The connection opens.
     pub fn init(&mut self, tcb: &mut Tcb) {
         self.algorithm.init(tcb);
+        self.begin_slow_start(tcb);
+    }
+
+    /// Linux's begins again once the connection is established.
+    pub fn begin_slow_start(&mut self, tcb: &Tcb) {
         if let Some(slow_start) = &mut self.slow_start {
             slow_start.init(tcb);
         }

@@ -114,6 +114,8 @@ pub struct Tcb {
     /// TSval of the last segment received, and the TSecr in it, in ms.
     pub rcv_timestamp: u32,
     pub rcv_timestamp_echo: u32,
+    /// Segments have timestamps.
+    pub has_timestamps: bool,
     pub pacing: bool,
     pub pacing_rate: Rate,
     pub max_pacing_rate: Rate,
@@ -134,6 +136,11 @@ impl Tcb {
     /// cwnd in whole segments (ns-3's `GetCwndInSegments`, Linux's `snd_cwnd`).
     pub fn cwnd_segments(&self) -> u32 {
         self.cwnd / self.segment_size
+    }
+
+    /// The segment that came last has been caused by one that left before this one.
+    pub fn echoes_before(&self, left: Time) -> bool {
+        self.has_timestamps && u64::from(self.rcv_timestamp_echo) < left.ms()
     }
 
     /// By how many percent of cwnd / sRTT a stack paces now.
@@ -198,6 +205,7 @@ impl Default for Tcb {
             min_rtt: Time::MAX,
             rcv_timestamp: 0,
             rcv_timestamp_echo: 0,
+            has_timestamps: false,
             pacing: false,
             pacing_rate: Rate(4_000_000_000),
             max_pacing_rate: Rate(4_000_000_000),

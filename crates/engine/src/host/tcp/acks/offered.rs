@@ -93,7 +93,7 @@ impl OfferedWindow {
     pub fn measure(&mut self, bytes: u32, is_pushed: bool) -> bool {
         if !std::mem::replace(&mut self.has_data, true) {
             if !self.may_scale {
-                self.threshold = self.threshold.min(LARGEST_UNSCALED);
+                self.clamp = self.clamp.min(LARGEST_UNSCALED);
             }
             self.threshold = self.threshold.min(self.clamp);
         }

@@ -83,7 +83,7 @@ impl AckPolicy for Quick {
         let is_in_order = unread > 0;
         let window = &mut self.window;
         self.is_pushed |= window.measure(bytes, is_pushed);
-        if bytes >= window.full_segment() {
+        if tcb.has_timestamps && bytes >= window.full_segment() {
             self.rtt.on_echo(tcb.now, tcb.rcv_timestamp_echo);
         }
         let offered = window.last();
@@ -99,10 +99,7 @@ impl AckPolicy for Quick {
             }
             self.waiting += bytes;
         }
-        if std::mem::take(&mut self.is_marked) {
-            self.quicken(MARKED_QUICK);
-            self.timeout.deflate();
-        }
+        self.heed_mark();
         self.quick |= u32::from(grows);
     }
 
@@ -142,7 +139,7 @@ impl AckPolicy for Quick {
     /// As an answer is near, only what may never wait does not, and what is more than a segment (the FIN counts as a byte).
     fn on_fin(&mut self, is_filled: bool) -> bool {
         (self.quick, self.is_pushed) = (0, false);
-        let is_at_once = is_filled || self.is_always_quick;
+        let is_at_once = is_filled || self.is_always_quick || self.is_due;
         let is_enough = self.waiting + 1 > self.window.full_segment();
         if !is_at_once && (!is_enough || self.narrows(0)) {
             self.window.on_read();
@@ -165,6 +162,7 @@ impl AckPolicy for Quick {
     fn on_gap(&mut self, tcb: &Tcb, segment: GapSegment) -> Answer {
         let GapSegment { next, unacked, held } = segment;
         self.is_other_due = true;
+        self.heed_mark(); // of what is held already
         let has_filled = unacked > self.window.full_segment() && !self.narrows(held);
         if has_filled || self.is_quick() {
             return Answer::Now;
@@ -221,6 +219,13 @@ impl AckPolicy for Quick {
 impl Quick {
     fn is_quick(&self) -> bool {
         self.quick > 0 || self.is_always_quick || self.is_due
+    }
+
+    fn heed_mark(&mut self) {
+        if std::mem::take(&mut self.is_marked) {
+            self.quicken(MARKED_QUICK);
+            self.timeout.deflate();
+        }
     }
 
     /// A peer that has filled half of the buffer is not to hear of each segment (`__tcp_select_window`).
@@ -326,6 +331,23 @@ mod tests {
         assert!(waits[22..].iter().step_by(2).all(Option::is_none));
     }
 
+    /// Nothing is offered beyond 64 KiB then, and nothing grows beyond that, as long as the share of memory that is data is not
+    /// measured: segments of 536 B are what a receiver expects.
+    #[test]
+    fn without_a_scale_the_window_does_not_grow_beyond_its_field() {
+        let settings =
+            [("RcvBufSize", "4000000"), ("SegmentSize", "536"), ("WindowScaling", "false")];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut acks = Quick::new(&Config::new(&BTreeMap::from(settings), 0));
+        acks.offer(Seq(0), 0, 0);
+        let one_by_one = |acks: &mut Quick| {
+            let wait = data(acks, &Tcb::default(), 536);
+            acks.on_ack_sent();
+            wait.is_none()
+        };
+        assert_eq!((0..100).take_while(|_| one_by_one(&mut acks)).count(), 16);
+    }
+
     /// How many segments are acknowledged one by one after `gaps` segments beyond a hole, each with what waits there when it comes.
     fn quick_after(gaps: impl IntoIterator<Item = u32>) -> usize {
         let mut acks = opened(400_000, 1448);
@@ -415,6 +437,13 @@ mod tests {
         acks.on_due();
         assert_eq!(gap(&mut acks), Answer::Now);
         acks.on_ack_sent();
+        assert_ne!(gap(&mut acks), Answer::Now);
+        // One without ECT has been sent again, though what it brings is held.
+        acks.on_mark();
+        for _ in 0..2 {
+            assert_eq!(gap(&mut acks), Answer::Now);
+            acks.on_ack_sent();
+        }
         assert_ne!(gap(&mut acks), Answer::Now);
     }
 

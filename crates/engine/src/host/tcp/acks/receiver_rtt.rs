@@ -13,7 +13,7 @@ pub struct ReceiverRtt {
     /// In eighths of a microsecond; 0 before the first.
     estimate: u64,
     /// The last timestamp that came back.
-    echo: u32,
+    echo: Option<u32>,
     /// Since when a window is waited for, and where it ends.
     window: Option<(Time, Seq)>,
 }
@@ -21,10 +21,9 @@ pub struct ReceiverRtt {
 impl ReceiverRtt {
     /// A segment of at least the usual size has come, with this timestamp of ours.
     pub fn on_echo(&mut self, now: Time, echo: u32) {
-        if echo == self.echo {
+        if self.echo.replace(echo) == Some(echo) {
             return;
         }
-        self.echo = echo;
         let sample = Time::from_ms(u64::from((now.ms() as u32).wrapping_sub(echo))).us();
         if sample == 0 {
             return;

@@ -48,7 +48,7 @@ pub struct Rack {
     head: Seq,
     /// Before the ACK in hand, and what its timestamp echoes.
     least_rtt: Time,
-    echo: u64,
+    echo: Option<u32>,
 }
 
 impl LossDetection for Rack {
@@ -73,9 +73,9 @@ impl LossDetection for Rack {
             undo: Undo::default(),
             forward: ForwardRecovery::default(),
             sent: Seq(0),
-            head: Seq(0),
+            head: Seq(1), // behind the SYN
             least_rtt: Time::MAX,
-            echo: 0,
+            echo: None,
         }
     }
 
@@ -99,7 +99,7 @@ impl LossDetection for Rack {
 
     fn on_ack_begins(&mut self, tcb: &Tcb) {
         self.least_rtt = tcb.min_rtt;
-        self.echo = u64::from(tcb.rcv_timestamp_echo);
+        self.echo = tcb.has_timestamps.then_some(tcb.rcv_timestamp_echo);
     }
 
     /// Section 6.2, steps 2 and 3.
@@ -111,7 +111,7 @@ impl LossDetection for Rack {
         self.window.on_delivered(segment);
         let left = in_us(segment.last_sent);
         let rtt = in_us(now) - left;
-        let answers_original = self.echo > 0 && self.echo < left.ms();
+        let answers_original = self.echo.is_some_and(|echo| u64::from(echo) < left.ms());
         // The original may have come of what was sent again: most likely, or by its timestamp.
         let is_doubtful = rtt < self.least_rtt || (!segment.sacked && answers_original);
         if segment.is_repeated && is_doubtful {
@@ -299,11 +299,13 @@ impl Rack {
         let Flight { tcb, scoreboard, recover, .. } = flight;
         let has_advanced = scoreboard.head() > before;
         let has_ended = scoreboard.head() >= *recover;
-        let is_echoed = has_advanced && self.undo.is_original_echoed(tcb);
+        let is_original = self.undo.is_original_echoed(tcb);
+        let is_echoed = has_advanced && is_original;
         let is_all_duplicate = self.undo.is_all_duplicate();
         match tcb.cong_state {
+            // It may have ended where it began, in the window of CWR.
             CongState::Recovery if has_ended => {
-                if is_echoed || is_all_duplicate {
+                if is_original || is_all_duplicate {
                     return Judgement::Spurious(LossMarks::Stand);
                 }
                 self.window.on_repaired();

@@ -71,8 +71,7 @@ impl Undo {
 
     /// The ACK answers what left before the episode's first retransmission.
     pub fn is_original_echoed(&self, tcb: &Tcb) -> bool {
-        let echo = u64::from(tcb.rcv_timestamp_echo);
-        self.begun.is_some() && echo > 0 && self.first.is_some_and(|first| echo < first.ms())
+        self.begun.is_some() && self.first.is_some_and(|first| tcb.echoes_before(first))
     }
 
     /// There is something to undo.
@@ -172,9 +171,11 @@ mod tests {
     #[test]
     fn an_echo_from_before_the_first_retransmission_is_the_originals() {
         let (mut undo, _) = episode(2);
-        let echoing = |echo| Tcb { rcv_timestamp_echo: echo, ..Tcb::default() };
+        let echoing =
+            |echo| Tcb { rcv_timestamp_echo: echo, has_timestamps: true, ..Tcb::default() };
         let answers = [0, 69, 70].map(|echo| undo.is_original_echoed(&echoing(echo)));
-        assert_eq!(answers, [false, true, false]);
+        assert_eq!(answers, [true, true, false]);
+        assert!(!undo.is_original_echoed(&Tcb::default()), "nothing has timestamps");
         undo.settle();
         assert!(!undo.is_original_echoed(&echoing(69)));
     }

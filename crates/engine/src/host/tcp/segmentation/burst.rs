@@ -25,6 +25,11 @@ pub(super) fn cwnd_room(opening: &Opening<'_>) -> u32 {
     opening.room + opening.tcb.cwnd.saturating_sub(opening.window)
 }
 
+/// What the peer's window leaves, which is one of places, whatever of it has been SACKed.
+pub(super) fn offered(opening: &Opening<'_>) -> u32 {
+    opening.peer_window.saturating_sub(opening.unacked)
+}
+
 /// Whether less than a burst of so many segments waits for more of the window (`tcp_tso_should_defer`); one may have left just now.
 pub(super) fn waits(opening: &Opening<'_>, burst: u32, has_left: bool) -> bool {
     let Opening { tcb, window, room, oldest, .. } = *opening;
@@ -34,6 +39,7 @@ pub(super) fn waits(opening: &Opening<'_>, burst: u32, has_left: bool) -> bool {
     let is_recent = has_left || last + RECENT >= tcb.now;
     let near = RECENT.min(Time(tcb.srtt.0 / 2));
     let ack_is_near = oldest.is_some_and(|oldest| oldest + tcb.srtt <= tcb.now + near);
+    let room = room.min(offered(opening));
     let is_wide = room >= burst * size || room >= window / size * size / 3;
     !is_recovering && is_recent && ack_is_near && !is_wide
 }

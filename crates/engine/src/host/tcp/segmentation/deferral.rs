@@ -7,7 +7,7 @@
 //! last one if there is room for more than that.  Where the peer's window ends within a segment of a burst, what fits of it goes
 //! along.
 
-use super::burst::{burst, cwnd_room, quota, waits};
+use super::burst::{burst, cwnd_room, offered, quota, waits};
 use super::write_queue::{Head, WriteQueue};
 use super::{Opening, Segmentation};
 use crate::base::time::Time;
@@ -57,12 +57,10 @@ impl Segmentation for Deferral {
         let burst = burst(opening.tcb);
         let quota = quota(&opening, burst);
         let head = self.queue.head(&opening, quota);
+        let room = opening.room.min(offered(&opening));
         let is_last = opening.is_closed && opening.unsent <= head.left;
-        let ends_buffer = if is_last {
-            opening.room > opening.unsent
-        } else {
-            head.is_closed && opening.room >= head.left
-        };
+        let ends_buffer =
+            if is_last { room > opening.unsent } else { head.is_closed && room >= head.left };
         let is_one = head.left.min(opening.unsent) <= size;
         if !is_one && !ends_buffer && waits(&opening, burst, false) {
             return false;
@@ -123,8 +121,7 @@ impl Segmentation for Deferral {
 /// peer's window, ends within a segment if Nagle's algorithm lets it.
 fn together(opening: &Opening<'_>, most: u32, head: Head) -> u32 {
     let size = opening.tcb.segment_size;
-    // The peer's window is one of places, whatever of it has been SACKed.
-    let offered = opening.peer_window.saturating_sub(opening.unacked);
+    let offered = offered(opening);
     let piece = head.left.min(opening.unsent);
     let needed = piece.min(offered);
     if most <= needed || (head.is_closed && most <= offered) {

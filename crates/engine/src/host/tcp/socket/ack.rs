@@ -117,7 +117,7 @@ impl<P: Profile> Socket<P> {
         }
         let before = self.tcb.cong_state;
         self.heed(finding, delivered, env);
-        self.answer_echo(packet, delivered, before);
+        self.answer_echo(packet, delivered, before, finding);
 
         let is_duplicate = if self.agreed.sack {
             newly_sacked > 0
@@ -245,7 +245,7 @@ impl<P: Profile> Socket<P> {
         self.tcb.last_acked_sacked = 0;
         self.leave_cwr(packet.ack);
         self.on_ecn_echo(packet, packet.ack, 0);
-        self.answer_echo(packet, 0, self.tcb.cong_state);
+        self.answer_echo(packet, 0, self.tcb.cong_state, Finding::Nothing);
         self.bytes_in_flight();
         self.tcb.last_acked_seq = packet.ack;
         self.tcb.is_retrans_data_acked = false;

@@ -60,6 +60,11 @@ impl Congestion {
         self.control.init(tcb);
     }
 
+    /// See [`Control::begin_slow_start`].
+    pub(super) fn begin_slow_start(&mut self, tcb: &Tcb) {
+        self.control.begin_slow_start(tcb);
+    }
+
     /// See [`Control::ssthresh`].
     pub(super) fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
         self.control.ssthresh(tcb, bytes_in_flight)

@@ -8,6 +8,7 @@ use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::{CaEvent, Delivered, TcpStack};
 use crate::host::tcp::ecn::{Agreement, ECN_SETUP, Echo, Ect, Leaving};
 use crate::host::tcp::ecn_mode::EcnMode;
+use crate::host::tcp::loss::{Finding, LossMarks};
 use crate::host::tcp::memory::memory_of;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::tcb::{CongState, EcnState, UseEcn};
@@ -204,20 +205,28 @@ impl<P: Profile> Socket<P> {
     }
 
     /// The window is reduced, if it is not yet.  Repair that has begun with this ACK in CWR (the state `before`) goes on with that
-    /// one's window, whose end is no end of it.
+    /// one's window, whose end is no end of it.  Repair that original segments end within its window, late but not lost, is
+    /// taken back as a whole.
     #[inline(always)]
-    pub(super) fn answer_echo(&mut self, packet: &Packet, delivered: u32, before: CongState) {
+    pub(super) fn answer_echo(
+        &mut self,
+        packet: &Packet,
+        delivered: u32,
+        before: CongState,
+        finding: Finding,
+    ) {
         if !packet.flags.has(Flags::ECE) || !self.settles_echoes() {
             return;
         }
+        self.sending.prior = PriorWindow::default();
         let has_begun = before == CongState::Cwr && self.tcb.cong_state == CongState::Recovery;
-        if !has_begun {
+        let is_late = before == CongState::Recovery && finding == Finding::Spurious(LossMarks::Go);
+        if !has_begun && !is_late {
             self.reduce_for_echo(delivered);
         }
     }
 
     fn reduce_for_echo(&mut self, delivered: u32) {
-        self.sending.prior = PriorWindow::default();
         let is_over = self.sending.scoreboard.head() >= self.sending.recover;
         match self.tcb.cong_state {
             CongState::Open | CongState::Disorder => {}

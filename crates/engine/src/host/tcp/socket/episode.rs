@@ -97,7 +97,9 @@ impl<P: Profile> Socket<P> {
     #[cold]
     fn undo(&mut self, marks: LossMarks) {
         let PriorWindow { cwnd, ssthresh } = self.sending.prior;
-        self.tcb.cwnd = self.congestion.algorithm().undo(&self.tcb, cwnd);
+        if ssthresh > 0 {
+            self.tcb.cwnd = self.congestion.algorithm().undo(&self.tcb, cwnd);
+        }
         self.note_window();
         if ssthresh > self.tcb.ssthresh {
             self.tcb.ssthresh = ssthresh;

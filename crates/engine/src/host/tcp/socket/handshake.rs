@@ -131,6 +131,9 @@ impl<P: Profile> Socket<P> {
         self.tcb.next_tx_seq += 1;
         self.tcb.high_tx_mark = self.tcb.next_tx_seq;
         self.sending.scoreboard.set_head(self.tcb.next_tx_seq);
+        if P::STACK == TcpStack::Linux {
+            self.congestion.begin_slow_start(&self.tcb);
+        }
     }
 
     /// The SYN-ACK was lost, or is late.  Linux's is what it was, and is waited for anew.

@@ -104,7 +104,10 @@ impl<P: Profile> Socket<P> {
             if P::HEARS_LATE_TIMESTAMPS {
                 self.hear_duplicate_timestamp(packet);
             }
-            self.send_control(Flags::ACK, env);
+            match P::STACK {
+                TcpStack::Ns3 => self.send_control(Flags::ACK, env),
+                TcpStack::Linux => self.send_ack(env), // a mark is echoed here, too
+            }
             return;
         }
         if P::HEARS_LATE_TIMESTAMPS && self.is_from_the_past(packet) {
@@ -209,6 +212,7 @@ impl<P: Profile> Socket<P> {
             }
             self.agreed.sack &= options.has_sack_permitted();
             self.agreed.timestamps &= options.has_timestamps();
+            self.tcb.has_timestamps = self.agreed.timestamps;
             // Linux's answer echoes the first SYN, however often it came.
             let is_answered = P::STACK == TcpStack::Linux && self.state == State::SynRcvd;
             if self.agreed.timestamps && !is_answered {

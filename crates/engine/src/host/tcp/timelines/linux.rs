@@ -466,3 +466,21 @@ fn an_old_ack_is_heard_for_its_sacks() {
          128 > . 2001:3001 ack 1",
     );
 }
+
+/// The first ACK of all that acknowledges nothing: the echo of what left before a timeout does not make that one spurious.
+#[test]
+fn the_first_ack_does_not_advance_beyond_the_syn() {
+    play(
+        &[("Timestamp", "true")],
+        "0   connect
+         0   > S 0 sackok ts 0 0
+         50  < S. 0 ack 1 sackok ts 100 0
+         50  > . 1 ack 1 ts 50 100
+         60  write 2000
+         60  > . 1:2001 by 1000 ack 1 ts 60 100
+         168 > . 1001:2001 ack 1 ts 168 100
+         424 > . 1:1001 ack 1 ts 424 100
+         500 < . 1 ack 1 sack 1001:2001 ts 160 60
+         500 ? state Loss",
+    );
+}

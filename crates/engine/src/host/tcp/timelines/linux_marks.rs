@@ -235,3 +235,71 @@ fn after_an_echo_new_data_ends_the_wait_for_what_may_be_reordered() {
     ";
     play(&WITH_ECN, &[OPENED, timeline].concat());
 }
+
+/// What has come twice, and ends before what the last ACK told of, is answered as the rest is.
+#[test]
+fn an_answer_to_a_duplicate_echoes_a_mark() {
+    for cc in ["TcpNewReno", "TcpDctcp"] {
+        let ect = if cc == "TcpDctcp" { "ect0" } else { "" };
+        let timeline = format!(
+            "0  listen
+             0  < SEW 0 sackok
+             0  > SE. 0 ack 1 sackok {ect}
+             50 < . 1 ack 1
+             60 < . 1:1001 ack 1 ce
+             60 > E. 1 ack 1001 {ect}
+             65 < . 1001:2001 ack 1 ce
+             65 > E. 1 ack 2001 {ect}
+             70 < . 1:1001 ack 1
+             70 > E. 1 ack 2001 sack 1:1001 {ect}"
+        );
+        play_with(cc, &WITH_ECN, &timeline);
+    }
+}
+
+/// CWR is acknowledged at once, before the application hears of the end.
+#[test]
+fn a_fin_with_cwr_is_acknowledged_before_it_is_answered() {
+    for (flags, acknowledged) in [("FW.", "70 > . 1 ack 1502"), ("F.", "")] {
+        let answer = if flags == "FW." { "F." } else { "FE." };
+        let timeline = format!(
+            "0  listen
+             0  < SEW 0 sackok
+             0  > SE. 0 ack 1 sackok
+             50 < . 1 ack 1
+             60 < . 1:1001 ack 1 ce
+             60 > E. 1 ack 1001
+             70 < {flags} 1001:1501 ack 1 ect0
+             {acknowledged}
+             70 > {answer} 1 ack 1502"
+        );
+        play(&[("UseEcn", "On"), ("DelAckCount", "2")], &timeline);
+    }
+}
+
+/// Both ends have timestamps, too.
+const TIMED: [(&str, &str); 2] = [("UseEcn", "On"), ("Timestamp", "true")];
+
+/// The original of what has been sent again comes, late but not lost: repair is over, and an echo asks for nothing but
+/// that the window stays as it was reduced.
+#[test]
+fn an_echo_with_an_original_that_was_late_reduces_nothing() {
+    let restored = "113 > . 11001:15001 by 1000 ack 1 ts 113 161 ect0";
+    for (flags, sent) in [("E.", ""), (".", restored)] {
+        let timeline = format!(
+            "0   connect
+             0   > SEW 0 sackok ts 0 0
+             50  < SE. 0 ack 1 sackok ts 100 0
+             50  > . 1 ack 1 ts 50 100
+             60  write 30000
+             60  > . 1:10001 by 1000 ack 1 ts 60 100 ect0
+             112 < . 1 ack 1 sack 1001:4001 ts 160 60
+             112 > . 1:1001 ack 1 ts 112 160
+             112 > W. 10001:11001 ack 1 ts 112 160 ect0
+             113 < {flags} 1 ack 4001 ts 161 60
+             {sent}
+             113 ? state Open"
+        );
+        play(&TIMED, &timeline);
+    }
+}
