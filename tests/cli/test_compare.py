@@ -61,6 +61,27 @@ def test_without_names_all_algorithms_are_compared_with_the_first(compare: Compa
     assert "a seed changes nothing" in err
 
 
+def test_what_of_the_catalogue_is_left_out_is_said(compare: Compare) -> None:
+    _, out, err = compare("newreno", "cubic")
+    assert "points of the catalogue's grids that are here: aqm 2 of 12\n" in err
+    assert "runs longer or shorter than the catalogue's: aqm 2s (15s)\n" in err
+    _, out, err = compare("newreno", "cubic", "--json")
+    assert len(json.loads(out)["left_out"]) == 2
+    _, _, err = compare("newreno", "--by", "k")
+    assert "catalogue's" not in err
+
+
+def test_a_whole_grid_of_the_catalogues_length_leaves_nothing_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for cc in ("TcpNewReno", "TcpCubic"):
+        made = ["run", "l4s", "--cc", cc, "--seed", "1", "--jitter", "1ms", "--db", "whole.db"]
+        assert invoke(made) == 0
+    capsys.readouterr()
+    assert invoke(["compare", "--db", "whole.db"]) == 0
+    assert "catalogue's" not in capsys.readouterr().err
+
+
 def test_without_names_the_base_is_not_who_ran_first(capsys: pytest.CaptureFixture[str]) -> None:
     said = []
     for db, order in (("a.db", "vegas,cubic"), ("b.db", "cubic,vegas")):

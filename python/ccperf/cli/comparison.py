@@ -44,6 +44,7 @@ def print_comparison(
                 "pooled": {name: list(values) for name, values in comparison.pooled.items()},
                 "cells": comparison.cells,
                 "deterministic_cells": comparison.deterministic,
+                "left_out": comparison.left_out,
                 **(
                     {}
                     if judgement is None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ccperf.algorithms.registry import usual_first
 from ccperf.evidence.cells import NOT_GIVEN, SETTINGS
+from ccperf.evidence.left_out import left_out
 from ccperf.evidence.paired import LEAST, difference
 from ccperf.evidence.rows import Row, corrected, document
 from ccperf.evidence.values import point_key
@@ -83,6 +84,8 @@ class Comparison:
     #: How many cells were compared, and in how many of them a seed changes nothing.
     cells: int
     deterministic: int
+    #: What of the catalogue is not in it, and what is otherwise, in words.
+    left_out: tuple[str, ...] = ()
 
     def plot(self, metric: str | None = None) -> Plot:
         """Return the relative differences by one metric with their intervals; a notebook shows it.
@@ -193,6 +196,8 @@ def compare(
         _several(rows, told),
         len(compared),
         sum(cell.is_deterministic for cell in compared.values()),
+        # The values of a parameter are sides, so that points have it no more.
+        left_out(compared.values()) if is_whole and over != "values" else (),
     )
 
 

@@ -114,6 +114,7 @@ def remarks(
             f" {counted(comparison.cells, 'cell')} (one algorithm at one point): what they say is"
             " exact, for these settings only"
         )
+    remarks += comparison.left_out
     for side in comparison.sides:
         for who, points, whose in (
             (side, comparison.missing[side], comparison.base),
