@@ -39,6 +39,20 @@ def test_a_profile_that_is_no_release_is_not_called_ns3s() -> None:
     assert "ns3" not in text.paragraph + text.bibtex
 
 
+def test_what_ns3_does_not_have_is_not_called_ns3s(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text("import ccperf\n\n\nclass Mine(ccperf.CongestionControl): pass\n")
+    for cc, qdisc, own in (
+        ("TcpBbr3", "FqCoDelQueueDisc", "TcpBbr3"),
+        ("TcpPrague", "DualPi2QueueDisc", "DualPi2QueueDisc and TcpPrague"),
+        (f"{mine}:Mine", "FqCoDelQueueDisc", "mine.py:Mine"),
+    ):
+        text = cite(result(cc, qdisc=qdisc)).paragraph
+        said = rf"ns-3~3.44~\cite{{ns3}}, but for {own}, which ns-3 does not have."
+        assert f"whose packets are those of {said}" in text
+    assert "does not have" not in cite(result("TcpCubic")).paragraph
+
+
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [

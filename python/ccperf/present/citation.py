@@ -118,6 +118,8 @@ def cite(result: Result, seeds: Sequence[int] = (), *, is_exact: bool = False) -
     if source:
         used[source] = None
         simulator += rf"~\cite{{{source}}}"
+        if own := _own(scenario, made.user_code):
+            simulator += f", but for {_latex(_together(own))}, which ns-3 does not have"
     sentences = [
         rf"We simulated with ccperf~{_latex(made.ccperf_version)}~\cite{{ccperf}} (engine"
         rf" \texttt{{{made.engine_hash[:12]}}}), {simulator}."
@@ -174,6 +176,29 @@ def _simulator(result: Result, senders: Sequence[Mapping[str, Any]]) -> tuple[st
     titles = _together(releases.releases()[name].title for name in tcps)
     text = f"whose packets are those of {_latex(titles).replace('ns-3 ', 'ns-3~')}"
     return text, abilities.cites
+
+
+def _own(scenario: Mapping[str, Any], user_code: Iterable[str]) -> list[str]:
+    """Return what of a scenario ns-3 has nothing like: code of the user's, and some of ours."""
+    types = set(
+        _types([scenario[part] for part in ("flows", "stacks", "links") if part in scenario])
+    )
+    ours = (
+        name
+        for kind in ("cc", "qdisc")
+        for name, spec in registry.algorithms(kind).items()
+        if spec["is_own"] and name in types
+    )
+    return sorted({*ours, *user_code})
+
+
+def _types(part: object) -> Iterator[str]:
+    """Yield the types of all that is in a part of a scenario."""
+    if isinstance(part, dict) and isinstance(name := part.get("type"), str):
+        yield expression.bare(name)
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for each in inner:
+        yield from _types(each)
 
 
 def _senders(
