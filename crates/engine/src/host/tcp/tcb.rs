@@ -114,7 +114,7 @@ pub struct Tcb {
     /// TSval of the last segment received, and the TSecr in it, in ms.
     pub rcv_timestamp: u32,
     pub rcv_timestamp_echo: u32,
-    /// Segments have timestamps.
+    /// Both ends send timestamps.
     pub has_timestamps: bool,
     pub pacing: bool,
     pub pacing_rate: Rate,
@@ -138,7 +138,7 @@ impl Tcb {
         self.cwnd / self.segment_size
     }
 
-    /// The segment that came last has been caused by one that left before this one.
+    /// Whether the last segment echoes a timestamp from before `left`.
     pub fn echoes_before(&self, left: Time) -> bool {
         self.has_timestamps && u64::from(self.rcv_timestamp_echo) < left.ms()
     }

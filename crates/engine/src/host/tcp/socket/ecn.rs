@@ -205,8 +205,8 @@ impl<P: Profile> Socket<P> {
     }
 
     /// The window is reduced, if it is not yet.  Repair that has begun with this ACK in CWR (the state `before`) goes on with that
-    /// one's window, whose end is no end of it.  Repair that original segments end within its window, late but not lost, is
-    /// taken back as a whole.
+    /// one's window, whose end is no end of it.  Nor is there an answer where an original that was late has ended the repair within
+    /// its window (`tcp_try_undo_partial`).
     #[inline(always)]
     pub(super) fn answer_echo(
         &mut self,
