@@ -79,11 +79,23 @@ ATTEMPTS = {
     "an attribute less": "os.removexattr({there!r}, 'user.x')",
     "its flags": "import fcntl; fcntl.ioctl(os.open({there!r}, os.O_RDONLY), 0x40086602, bytes(8))",
     "memory that others share": "call({shmget}, 4711, 4096, 0o1600)",
+    "a queue that others share": "call({mq_open}, b'no-such', os.O_RDWR, 0, None)",
+    "another's queue deleted": "call({mq_open} + 1, b'no-such')",
+    "a key for others": "call({add_key}, b'user', b'ccperf', b'x', 1, -3)",
+    "another's key": "call({add_key} + 1, b'user', b'no-such', None, 0)",
+    "the user's keys": "call({add_key} + 2, 0, -4, 0)",
 }
+if os.uname().machine == "x86_64":
+    ATTEMPTS["a socket by x32's number"] = "call(0x40000000 + 41, socket.AF_INET, 1, 0)"
 #: Those that nothing but the filter of system calls refuses.
 BY_CALL = list(ATTEMPTS)[list(ATTEMPTS).index("a Unix socket for any address") :]
 BY_CALL.remove("a signal")
-SHMGET = {"x86_64": 29}
+#: System calls that Python has no name for.
+NUMBERS = (
+    {"shmget": 29, "mq_open": 240, "add_key": 248}
+    if os.uname().machine == "x86_64"
+    else {"shmget": 194, "mq_open": 180, "add_key": 217}
+)
 #: What honest code does.
 ALLOWED = {
     "its own limits": "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0));"
@@ -113,7 +125,7 @@ def test_what_is_refused(
             there=str(there),
             port=server.getsockname()[1],
             pid=os.getpid(),
-            shmget=SHMGET.get(os.uname().machine, 194),
+            **NUMBERS,
         )
         said = outcome(tmp_path, does, capsys, "--sandbox")
         # A shell has an error of its own; the file is what counts.

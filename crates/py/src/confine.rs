@@ -60,8 +60,40 @@ fn calls() -> Result<(), seccompiler::Error> {
     )
     .map_err(seccompiler::Error::Backend)?;
     let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
-    seccompiler::apply_filter(&program)
+    seccompiler::apply_filter(&[OTHER_NUMBERS, &program].concat())
 }
+
+/// Refuses the calls of x32. Their architecture is x86-64's, so that the numbers refused below would be allowed with this
+/// bit set, where a kernel has x32.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+const OTHER_NUMBERS: &[seccompiler::sock_filter] = {
+    use seccompiler::sock_filter;
+    const X32: u32 = 0x4000_0000;
+    &[
+        // The number, which comes first of all that a filter is given.
+        sock_filter {
+            code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
+            jt: 0,
+            jf: 0,
+            k: 0,
+        },
+        sock_filter {
+            code: (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 1,
+            k: X32,
+        },
+        sock_filter {
+            code: (libc::BPF_RET | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 0,
+            k: libc::SECCOMP_RET_ERRNO | libc::EPERM as u32,
+        },
+    ]
+};
+
+#[cfg(all(target_os = "linux", not(target_arch = "x86_64")))]
+const OTHER_NUMBERS: &[seccompiler::sock_filter] = &[];
 
 /// Calls that `libc` does not name everywhere; newer ones have one number on all machines.
 #[cfg(target_os = "linux")]
@@ -125,6 +157,12 @@ const REFUSED: &[i64] = &[
     libc::SYS_msgsnd,
     libc::SYS_msgrcv,
     libc::SYS_msgctl,
+    // Queues and keys that processes of one user share by name, which Landlock takes for no files.
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
 ];
 
 /// Refused with some arguments: a call matches if all conditions of one of its rules hold.
