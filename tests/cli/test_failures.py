@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ccperf.cli import main
+from ccperf.cli import _own_mistake, main
 from ccperf.cli.app import invoke
 from ccperf.store import Store
 
@@ -165,3 +165,11 @@ def test_what_nobody_has_foreseen_is_a_line_and_a_file(
     assert line.startswith("error: a mistake in ccperf: KeyError: 'what is\\nmissing'; send its ")
     assert str(file) in line
     assert "Traceback" in file.read_text()
+
+
+def test_a_terminal_does_not_obey_what_nobody_has_foreseen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    _own_mistake(ValueError("a label of a stranger's: \x1b[2J"))
+    assert "stranger's: \\x1b[2J;" in capsys.readouterr().err

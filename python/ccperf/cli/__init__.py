@@ -55,5 +55,7 @@ def _own_mistake(error: Exception) -> int:
             traceback.print_exception(error, file=file)
         where = f"send its traceback, {file.name}, to those who maintain it"
     with contextlib.suppress(OSError, ValueError):
-        print(f"error: a mistake in ccperf: {said}; {where}", file=sys.stderr)
+        from ccperf.cli.output import note
+
+        note(f"error: a mistake in ccperf: {said}; {where}")
     return 1
