@@ -192,3 +192,19 @@ def test_where_it_does_not_reach_it_is_refused(capsys: pytest.CaptureFixture[str
     for more in (["--on", "dask://127.0.0.1:1"], ["--backend", "ns3"]):
         assert invoke([*words, *more]) == 2
         assert "--sandbox: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["pcapng", "flowmonitor", "hpcc"])
+def test_to_export_a_stranger_s_run_asks_before_its_code_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "import ccperf\nclass Mine(ccperf.CongestionControl):\n    pass\n"
+    )
+    invoke("run dumbbell --cc ./mine.py:Mine --time 1s --db x.db".split())
+    words = ["export", "--db", "x.db", "--format", form]
+    capsys.readouterr()
+    assert invoke(words) == 2
+    assert "--trust: x.db runs code on this machine: mine.py:Mine" in capsys.readouterr().err
+    assert invoke([*words, "--trust"]) == 0

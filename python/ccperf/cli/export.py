@@ -10,7 +10,10 @@ from ccperf.cli.choice import Choice, Parameters, named
 from ccperf.cli.options import Databases, Folder, Json, databases, find_runs, writable_folder
 from ccperf.cli.output import print_json, say, warn
 from ccperf.cli.parameter import Parameter
+from ccperf.cli.trust import ask
 
+#: Formats of a file for each run that need no second simulation.
+_OF_WHAT_IS_STORED = ("flent", "qlog", "iperf3")
 #: Formats that have no room for transfers without an end, and how many of these a run has.
 _OF_THOSE_ENDED = ("hpcc", "htsim")
 _UNFINISHED = "total_unfinished_l4"
@@ -39,6 +42,9 @@ def command(
     ] = "parquet",
     series: Annotated[
         bool, Parameter(help="The recorded series, too (parquet, csv, json).")
+    ] = False,
+    trust: Annotated[
+        bool, Parameter(help="Run the code that a run names, if it is simulated again.")
     ] = False,
     json: Json = False,
     **parameters: Parameters,
@@ -94,6 +100,9 @@ def command(
             from ccperf.present.exporters import export
 
             each = list(dict.fromkeys(found))
+            if format not in _OF_WHAT_IS_STORED:
+                for of, number in each:
+                    ask(of.path, of.load(number).scenario.user_code, trust)
             paths = export(format, (of.load(run) for of, run in each), output)
             if format in _OF_THOSE_ENDED:
                 left = [of.reduced_metrics(run)[run].get(_UNFINISHED, 0) for of, run in each]
