@@ -189,7 +189,18 @@ def test_the_diagnosis_names_the_file_that_changed_and_not_the_engine(
 ) -> None:
     (mine / "mycca.py").write_text(MINE.format(beta=0.3))
     now = _sha(MINE.format(beta=0.3))[:4]
-    words = ["export", "--cc", f"MyCca@{NEW}", "--k", "1", "--format", "pcapng", "--db", "mine.db"]
+    words = [
+        "export",
+        "--cc",
+        f"MyCca@{NEW}",
+        "--k",
+        "1",
+        "--format",
+        "pcapng",
+        "--db",
+        "mine.db",
+        "--trust",
+    ]
     status, _, err = said(capsys, *words)
     assert status == 2
     assert f"mycca.py:MyCca has changed since (it was @{NEW}, and is @{now})" in err
