@@ -1,4 +1,4 @@
-"""What a comparison has not of the catalogue: points of its experiments, and their own lengths."""
+"""What a comparison lacks of the catalogue: points of an experiment's grid, and its length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def left_out(cells: Iterable[Cell]) -> tuple[str, ...]:
-    """Return a line for each of both, if any: who reads a table sees only what is in it."""
+    """Return a line on points that are missing and one on other lengths, each if there are any."""
     some: list[str] = []
     other: dict[str, None] = {}
     points: dict[str, set[frozenset[tuple[str, str]]]] = {}

@@ -36,6 +36,17 @@ pub(super) fn play_recovering(rest: &str) {
     play_ten(&after(RECOVERING, rest));
 }
 
+/// Both ends have timestamps, of which the peer's are 50 ms ahead.
+fn play_timed(rest: &str) {
+    let opening = "
+        0  connect
+        0  > S 0 sackok ts 0 0
+        50 < S. 0 ack 1 sackok ts 100 0
+        50 > . 1 ack 1 ts 50 100
+    ";
+    play(&[("Timestamp", "true")], &after(opening, rest));
+}
+
 /// Four are sent; of the last two nothing is heard.
 const PROBED: &str = "
     60 write 4000
@@ -277,13 +288,8 @@ fn disorder_lasts_as_long_as_something_is_sacked() {
 /// is what it was.
 #[test]
 fn a_loss_that_was_none_is_undone_by_its_timestamp() {
-    play(
-        &[("Timestamp", "true")],
-        "0 connect
-         0 > S 0 sackok ts 0 0
-         50 < S. 0 ack 1 sackok ts 100 0
-         50 > . 1 ack 1 ts 50 100
-         60 write 4000
+    play_timed(
+        "60 write 4000
          60 > . 1:4001 by 1000 ack 1 ts 60 100
          110 < . 1 ack 1 sack 1001:4001 ts 160 60
          110 > . 1:1001 ack 1 ts 110 160
@@ -296,13 +302,8 @@ fn a_loss_that_was_none_is_undone_by_its_timestamp() {
 /// All was only late: the first ACK after the timeout echoes the time of the original (RFC 4015), and the window is what it was.
 #[test]
 fn a_spurious_timeout_is_undone_by_its_timestamp() {
-    play(
-        &[("Timestamp", "true")],
-        "0 connect
-         0 > S 0 sackok ts 0 0
-         50 < S. 0 ack 1 sackok ts 100 0
-         50 > . 1 ack 1 ts 50 100
-         60 write 2000
+    play_timed(
+        "60 write 2000
          60 > . 1:1001 ack 1 ts 60 100
          60 > . 1001:2001 ack 1 ts 60 100
          168 > . 1001:2001 ack 1 ts 168 100
@@ -470,13 +471,8 @@ fn an_old_ack_is_heard_for_its_sacks() {
 /// The first ACK of all that acknowledges nothing: the echo of what left before a timeout does not make that one spurious.
 #[test]
 fn the_first_ack_does_not_advance_beyond_the_syn() {
-    play(
-        &[("Timestamp", "true")],
-        "0   connect
-         0   > S 0 sackok ts 0 0
-         50  < S. 0 ack 1 sackok ts 100 0
-         50  > . 1 ack 1 ts 50 100
-         60  write 2000
+    play_timed(
+        "60  write 2000
          60  > . 1:2001 by 1000 ack 1 ts 60 100
          168 > . 1001:2001 ack 1 ts 168 100
          424 > . 1:1001 ack 1 ts 424 100

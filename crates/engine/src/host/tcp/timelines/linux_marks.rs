@@ -260,8 +260,7 @@ fn an_answer_to_a_duplicate_echoes_a_mark() {
 /// CWR is acknowledged at once, before the application hears of the end.
 #[test]
 fn a_fin_with_cwr_is_acknowledged_before_it_is_answered() {
-    for (flags, acknowledged) in [("FW.", "70 > . 1 ack 1502"), ("F.", "")] {
-        let answer = if flags == "FW." { "F." } else { "FE." };
+    for (flags, acknowledged, answer) in [("FW.", "70 > . 1 ack 1502", "F."), ("F.", "", "FE.")] {
         let timeline = format!(
             "0  listen
              0  < SEW 0 sackok
