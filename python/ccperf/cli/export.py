@@ -12,8 +12,6 @@ from ccperf.cli.output import print_json, say, warn
 from ccperf.cli.parameter import Parameter
 from ccperf.cli.trust import ask
 
-#: Formats of a file for each run that need no second simulation.
-_OF_WHAT_IS_STORED = ("flent", "qlog", "iperf3")
 #: Formats that have no room for transfers without an end, and how many of these a run has.
 _OF_THOSE_ENDED = ("hpcc", "htsim")
 _UNFINISHED = "total_unfinished_l4"
@@ -97,10 +95,10 @@ def command(
                     leave_out=left_out.append,
                 )
         else:
-            from ccperf.present.exporters import export
+            from ccperf.present.exporters import EXPORTERS, export
 
             each = list(dict.fromkeys(found))
-            if format not in _OF_WHAT_IS_STORED:
+            if not EXPORTERS[format].of_stored:
                 for of, number in each:
                     ask(of.path, of.load(number).scenario.user_code, trust)
             paths = export(format, (of.load(run) for of, run in each), output)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EPOCH = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
 
-@exporter("flent", b"{")
+@exporter("flent", b"{", of_stored=True)
 def flent(result: Result, path: Path) -> None:
     """The flows as those of Flent's test `tcp_nup`: throughput, RTT and window over time."""
     flows = sampled(result)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ccperf.runs.result import Result
 
 
-@exporter("json", b'{"start": {')
+@exporter("json", b'{"start": {', of_stored=True)
 def iperf3(result: Result, path: Path) -> None:
     """One stream a flow, one interval for each of the grid.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ccperf.runs.result import Result
 
 
-@exporter("qlog", b"{")
+@exporter("qlog", b"{", of_stored=True)
 def qlog(result: Result, path: Path) -> None:
     """One trace a flow, from its sender: window, bytes in flight, RTT, threshold, pacing rate.
 

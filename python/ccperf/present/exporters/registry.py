@@ -16,13 +16,17 @@ Write: TypeAlias = Callable[[Result, Path], None]
 
 @dataclass(frozen=True)
 class Exporter:
-    """A format: its name, its files' suffix, how they are recognised, and what writes one."""
+    """A format: its name, its files' suffix, how they are recognised, and what writes one.
+
+    Where a run as it is stored is not enough, it is simulated again, with the code that it names.
+    """
 
     name: str
     suffix: str
     kind: Kind
     doc: str
     write: Write
+    of_stored: bool
 
 
 #: Every format by name.
@@ -30,7 +34,10 @@ EXPORTERS: dict[str, Exporter] = {}
 
 
 def exporter(
-    suffix: str, *begins: bytes, holds: tuple[bytes, ...] = (b"ccperf",)
+    suffix: str,
+    *begins: bytes,
+    holds: tuple[bytes, ...] = (b"ccperf",),
+    of_stored: bool = False,
 ) -> Callable[[Write], Write]:
     """Register a function as the format of its name; its files begin so and name ccperf.
 
@@ -43,7 +50,7 @@ def exporter(
             raise ValueError(f"format `{name}` is defined twice")
         kind = Kind(f"{name} file of ccperf", begins, holds)
         doc = inspect.cleandoc(function.__doc__ or "")
-        EXPORTERS[name] = Exporter(name, suffix, kind, doc, function)
+        EXPORTERS[name] = Exporter(name, suffix, kind, doc, function, of_stored)
         return function
 
     return register
